@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One search: what was asked, where it stands, and at last a verdict. */
+#ifndef MODEL_BISECTION_H
+#define MODEL_BISECTION_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "model/project.h"
+#include "model/revision.h"
+
+/** What was asked. Complete by the time it is stored: defaults filled in, so that replay needs nothing else. */
+struct request {
+    struct project *project;    /* with its metrics */
+    char *metric;               /* name of one of them */
+    char *good, *bad;           /* as typed; resolved in the range */
+    char *platform;
+    double confidence;          /* .5 < c < 1 */
+    double min_effect_percent;  /* < 0: not set (then the metric's, then the automatic rule) */
+    bool first_parent;          /* test main-line merges only, then inside the merge found */
+    bool no_inside;             /* with first_parent: a merge is an answer */
+    bool fresh;                 /* ignore stored samples and artifacts */
+    uint64_t seed;
+    int64_t budget_runs;
+    int64_t budget_ns;          /* wall time over all sittings */
+};
+
+void request_free(struct request *r);
+DEFINE_AUTO(struct request, request_free)
+const struct metric *request_metric(const struct request *r);
+json *request_to_json(const struct request *r);
+MUST_CHECK enum err_code request_from_json(const json *v, struct request **out, struct err *e);
+/** Same key: the same question; a second one joins the first while that is not finished.
+ *  Seed and budgets are not part of it. */
+struct digest request_key(const struct request *r);
+
+/**
+ * queued -> resolving -> running -> done
+ *    \          \           \-> canceled
+ *     \----------\-> done (verdict failed)
+ */
+enum bisection_state { BISECTION_QUEUED, BISECTION_RESOLVING, BISECTION_RUNNING, BISECTION_DONE, BISECTION_CANCELED };
+const char *bisection_state_name(enum bisection_state s);
+MUST_CHECK enum err_code bisection_state_parse(const char *s, enum bisection_state *out, struct err *e);
+
+enum verdict_kind { VERDICT_NONE, VERDICT_CULPRIT, VERDICT_RANGE, VERDICT_NOT_REPRODUCED, VERDICT_INCONCLUSIVE, VERDICT_FAILED };
+enum finding { FINDING_NONE, FINDING_REVERSED, FINDING_HUMP, FINDING_BAD_MERGE_BASE, FINDING_DRIFT, FINDING_CULPRIT_NOT_BUILT };
+const char *verdict_name(enum verdict_kind v);
+const char *finding_name(enum finding f); /* NULL for none */
+
+struct level {
+    double mean;
+    uint32_t n_runs;
+};
+
+struct culprit {
+    struct revision revision;
+    char *subject, *author;
+    double probability;
+    struct level good, bad; /* over all runs on either side of the step */
+    double delta, ratio;    /* ratio is nan where good is 0 */
+    double interval[2];     /* 95 % credible, of delta */
+    double share;           /* of the total change */
+};
+
+struct candidate {
+    struct revision revision;
+    double probability;
+};
+
+struct cost {
+    uint32_t n_builds, n_builds_reused, n_runs, n_runs_reused;
+    double seconds;
+};
+
+/** The document that run, show and watch print with --json (DESIGN section 4), while running too. */
+struct verdict {
+    char *id; /* of the bisection */
+    enum bisection_state state;
+    enum verdict_kind kind;
+    size_t n_culprits;
+    struct culprit *culprits;
+    size_t n_candidates;
+    struct candidate *candidates;
+    size_t n_untestable;
+    struct revision *untestable;
+    double p_no_change;
+    enum finding finding;
+    double min_effect_percent, min_effect_value; /* nan while unknown */
+    char *metric_name, *metric_unit;
+    enum worse worse;
+    char *platform;
+    struct revision good, bad, merge_base;
+    uint32_t range_size;
+    struct cost cost;
+    double confidence;
+    uint64_t seed;
+    char *message; /* one sentence a person can read; may end in what to type next */
+    /* beyond the contract, for the live line; absent when done */
+    double expected_runs; /* to go; nan if unknown */
+    char *activity;       /* "building 1a2b3c4", "measuring 1a2b3c4 3/8"; may be NULL */
+};
+
+void verdict_free(struct verdict *v);
+DEFINE_AUTO(struct verdict, verdict_free)
+json *verdict_to_json(const struct verdict *v);
+MUST_CHECK enum err_code verdict_from_json(const json *v, struct verdict **out, struct err *e);
+
+#endif

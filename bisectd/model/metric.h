@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One named quantity: kind, command, unit, which direction is worse. */
+#ifndef MODEL_METRIC_H
+#define MODEL_METRIC_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_KIND_COUNT };
+enum worse { WORSE_UP, WORSE_DOWN, WORSE_EITHER };
+enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM };
+enum on_timeout { TIMEOUT_UNTESTABLE, TIMEOUT_BAD };
+enum isolation { ISOLATION_DEFAULT, ISOLATION_EXCLUSIVE, ISOLATION_CPUS, ISOLATION_NONE };
+
+/** What a kind is before a user says anything; one row a kind. */
+struct metric_kind_row {
+    const char *name;
+    const char *unit;
+    enum worse worse;
+    enum isolation isolation;
+    bool is_rate;           /* pass or fail: samples are 0 (good) or 1 (bad), modelled as a rate */
+    const char *const *keys; /* keys of this kind alone, NULL-terminated */
+    const char *help;
+};
+extern const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT];
+
+struct metric {
+    char *name;
+    enum metric_kind kind;
+    char *command;
+    char *unit;
+    enum worse worse;
+    enum reduce reduce;
+    enum isolation isolation;
+    enum on_timeout on_timeout;
+    uint32_t n_warmup;      /* runs thrown away each time a revision is set up to be measured */
+    int64_t timeout_ns;     /* of one run */
+    double min_effect_percent; /* of the good level (exit: percentage points); < 0: not set */
+    char *file;             /* below $BISECTD_OUT, instead of stdout; NULL: stdout */
+    char *regex;            /* value: first group; NULL: none */
+    char *pointer;          /* value: JSON pointer (key "json"); NULL: none */
+};
+
+void metric_free(struct metric *m);
+DEFINE_AUTO(struct metric, metric_free)
+struct metric *metric_copy(const struct metric *m);
+/** With the defaults of its kind. */
+struct metric *metric_new(const char *name, enum metric_kind kind);
+
+/** One key of a metric, as a project file, --metric KIND:KEY=VALUE and JSON all give it. "kind" is
+ *  not a key here. ERR_INVALID names the nearest known key or the values allowed. */
+MUST_CHECK enum err_code metric_set(struct metric *m, const char *key, const char *value, struct err *e);
+/** "KIND[:KEY=VALUE,…]" with \, and \\ escapes. The metric is named after its kind. */
+MUST_CHECK enum err_code metric_from_spec(const char *spec, struct metric **out, struct err *e);
+/** Complete and consistent (a command, a regex that compiles, no regex and json together). */
+MUST_CHECK enum err_code metric_check(const struct metric *m, struct err *e);
+
+json *metric_to_json(const struct metric *m);
+MUST_CHECK enum err_code metric_from_json(const json *v, struct metric **out, struct err *e);
+
+MUST_CHECK enum err_code worse_parse(const char *s, enum worse *out, struct err *e);
+const char *worse_name(enum worse w);
+/** The one number of a run. Pre: n > 0. */
+double reduce_values(enum reduce how, const double *values, size_t n);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One unit for a worker, and what it brings back. */
+#ifndef MODEL_TASK_H
+#define MODEL_TASK_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "model/project.h"
+#include "model/revision.h"
+
+/** Building one revision. */
+struct task_build {
+    struct revision revision;
+    bool fresh;        /* build it even if an artifact is known (verification) */
+    char artifact[65]; /* SHA-256 of a known artifact, or empty */
+};
+
+/** One run of one revision; runs are taken in the order given. */
+struct task_run {
+    uint32_t build;   /* index into builds */
+    uint32_t number;  /* $BISECTD_RUN: counted over the revision's runs */
+    uint64_t seed;    /* $BISECTD_SEED */
+};
+
+/** What the search asks for: pure, and the same again on replay. */
+struct task_spec {
+    uint32_t ordinal; /* counted within the bisection, from 0 */
+    uint32_t n_builds;
+    struct task_build *builds;
+    uint32_t n_runs;
+    struct task_run *runs; /* may be none: a build alone */
+    bool is_verification;
+};
+void task_spec_free(struct task_spec *t);
+DEFINE_AUTO(struct task_spec, task_spec_free)
+json *task_spec_to_json(const struct task_spec *t);
+MUST_CHECK enum err_code task_spec_from_json(const json *v, struct task_spec **out, struct err *e);
+
+/** A worker's time-limited, fenced right to a task: the answer to POST /leases. */
+struct lease {
+    char *id;
+    int64_t fence;
+    char *task;          /* id */
+    char *bisection;     /* id */
+    struct project *project; /* environment, steps, limits; repository as this worker is to fetch it */
+    char *metric;        /* name */
+    char *platform;
+    struct task_spec *spec;
+    int64_t expires_ns;  /* from now: a duration, renewed by PUT */
+    int64_t renew_ns;
+};
+void lease_free(struct lease *l);
+DEFINE_AUTO(struct lease, lease_free)
+json *lease_to_json(const struct lease *l);
+MUST_CHECK enum err_code lease_from_json(const json *v, struct lease **out, struct err *e);
+
+enum build_status {
+    BUILD_OK,
+    BUILD_REUSED,  /* an artifact was at hand: no build step was begun */
+    BUILD_FAILED,  /* the steps say no: untestable */
+    BUILD_TIMEOUT, /* untestable */
+    BUILD_LIMIT,   /* disk, memory or process limit: untestable */
+    BUILD_FAULT    /* ours (disk full, no network, no object): the task is tried again elsewhere */
+};
+enum run_status {
+    RUN_OK,
+    RUN_CANNOT,  /* crash, no number, nan, exit status, 125: counted as begun, never a value */
+    RUN_TIMEOUT, /* killed at its limit */
+    RUN_ABORT,   /* exit metric, status >= 128: ends the bisection */
+    RUN_SKIPPED, /* not begun: its build failed, or its revision already could not be measured */
+    RUN_FAULT    /* ours */
+};
+const char *build_status_name(enum build_status s);
+const char *run_status_name(enum run_status s);
+
+struct build_result {
+    struct revision revision;
+    enum build_status status;
+    char *reason;      /* for people, NULL if ok: "step 2 of 3 exited 1: make: *** …" */
+    char artifact[65]; /* hash of the artifact's plain tar; empty unless ok or reused */
+    double seconds;
+};
+
+struct run_result {
+    uint32_t run;      /* index into spec.runs */
+    uint32_t attempt;  /* 0, or which retry of "cannot measure" this is */
+    enum run_status status;
+    char *reason;
+    size_t n_values;
+    double *values;    /* all numbers of the run, at most 10,000 */
+    double value;      /* the one, reduced; nan unless ok */
+    struct utc at;     /* the worker's clock; may lie */
+    double seconds;
+};
+
+/** Where samples were taken. */
+struct environment {
+    char *host, *worker, *platform, *kernel, *cpu;
+    uint32_t n_cpus;
+    double load;       /* 1-minute load average before the first run */
+    char *sandbox;     /* "plain" or "bubblewrap" */
+    char *isolation;   /* "exclusive", "cpus" or "none" */
+};
+
+/** The body of POST /leases/:id/result. */
+struct task_result {
+    int64_t fence;
+    struct environment environment;
+    size_t n_builds;
+    struct build_result *builds;
+    size_t n_runs;     /* several for one spec run when it was retried */
+    struct run_result *runs;
+    char *fault;       /* an infrastructure fault that ended the task, or NULL */
+};
+void task_result_free(struct task_result *r);
+DEFINE_AUTO(struct task_result, task_result_free)
+json *task_result_to_json(const struct task_result *r);
+MUST_CHECK enum err_code task_result_from_json(const json *v, struct task_result **out, struct err *e);
+
+#endif
