@@ -8,6 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Length of the valid UTF-8 sequence (RFC 3629) at `s`, at most `n` bytes; 0 if there is none. */
+size_t text_utf8(const char *s, size_t n, uint32_t *code_point);
+/** Appends `s` with each byte that is not part of valid UTF-8 replaced by U+FFFD. */
+void text_repair(struct buf *out, const char *s, size_t n);
+
 /** Appends `s` with control characters (escape sequences, newlines, bidi overrides) shown as
  *  U+FFFD and invalid UTF-8 repaired, cut to `max_bytes` with an ellipsis. Safe for a terminal. */
 void text_clean(struct buf *out, const char *s, size_t n, size_t max_bytes);
