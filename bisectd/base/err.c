@@ -39,6 +39,7 @@ static void trim_partial(char *s, size_t cap, int wanted)
 }
 
 /* Arguments may point into the struct being written, hence the detour over a local. */
+PRINTF(3, 0)
 static void format_into(char *out, size_t cap, const char *format, va_list args)
 {
     char text[sizeof(((struct err *)0)->text)];
