@@ -9,9 +9,9 @@
 /** One revision that was tried, in the order of first tries. */
 struct tried {
     struct revision revision;
-    uint32_t n_runs;   /* with a value */
-    double mean;       /* nan without runs */
-    const char *why;   /* it could not be tested; NULL if it could. Hostile, borrowed. */
+    uint32_t n_runs; /* with a value */
+    double mean;     /* nan without runs */
+    const char *why; /* it could not be tested; NULL if it could. Hostile, borrowed. */
 };
 
 /**

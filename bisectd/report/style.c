@@ -3,7 +3,13 @@
 #include "base/text.h"
 #include <string.h>
 
-enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100, LABEL_COLUMNS = 12, TEXT_MOST = 4000 };
+enum {
+    WIDTH_DEFAULT = 80,
+    WIDTH_LEAST = 40,
+    WIDTH_MOST = 100,
+    LABEL_COLUMNS = 12,
+    TEXT_MOST = 4000
+};
 
 /* clang-format off */
 static const char *const inks[INK_COUNT] = {

@@ -12,7 +12,8 @@ enum { SHORT_HEX = 10 };
 /** The verdict line first, then who, how much, how sure, on what evidence, and the runners-up. */
 void summary_write(const struct verdict *v, const struct style *s, struct buf *out);
 
-/** Where the reader is, so that what they are told to type works there. Borrowed; NULL: left out. */
+/** Where the reader is, so that what they are told to type works there. Borrowed; NULL: left out.
+ */
 struct place {
     const char *repository;  /* a folder with the commits; named unless it is the current one */
     const char *store;       /* given as --store */
