@@ -5,14 +5,19 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "model/fields.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_KIND_COUNT };
 enum worse { WORSE_UP, WORSE_DOWN, WORSE_EITHER };
+/** Unset means the median; but of kind value exactly one number is wanted then. */
 enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM };
 enum on_timeout { TIMEOUT_UNTESTABLE, TIMEOUT_BAD };
+/** What a metric or project leaves at ISOLATION_DEFAULT is settled by project_isolation(). */
 enum isolation { ISOLATION_DEFAULT, ISOLATION_EXCLUSIVE, ISOLATION_CPUS, ISOLATION_NONE };
+
+extern const struct choice isolation_choices[];
 
 /** What a kind is before a user says anything; one row a kind. */
 struct metric_kind_row {
@@ -25,6 +30,8 @@ struct metric_kind_row {
     const char *help;
 };
 extern const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT];
+
+#define METRIC_TIMEOUT_NS INT64_C(600000000000) /* of one run, unless the metric says otherwise */
 
 struct metric {
     char *name;
@@ -57,11 +64,17 @@ MUST_CHECK enum err_code metric_from_spec(const char *spec, struct metric **out,
 /** Complete and consistent (a command, a regex that compiles, no regex and json together). */
 MUST_CHECK enum err_code metric_check(const struct metric *m, struct err *e);
 
+/** {"name", "kind", keys as in a project file}; there the name is the key of `metrics`. */
 json *metric_to_json(const struct metric *m);
+/** Checked too. Errors begin with the key at fault. */
 MUST_CHECK enum err_code metric_from_json(const json *v, struct metric **out, struct err *e);
 
+/** A kind of a later version is an error that says so. */
+MUST_CHECK enum err_code metric_kind_parse(const char *s, enum metric_kind *out, struct err *e);
 MUST_CHECK enum err_code worse_parse(const char *s, enum worse *out, struct err *e);
 const char *worse_name(enum worse w);
+const char *reduce_name(enum reduce r);       /* NULL: unset */
+const char *isolation_name(enum isolation i); /* NULL: default */
 /** The one number of a run. Pre: n > 0. */
 double reduce_values(enum reduce how, const double *values, size_t n);
 

@@ -7,20 +7,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "model/metric.h"
-
-/** NULL-terminated lists of strings and of pairs. */
-struct pair {
-    char *key;
-    char *value;
-};
-struct strings {
-    size_t n;
-    char **items;
-};
-struct pairs {
-    size_t n;
-    struct pair *items;
-};
+#include "model/strings.h"
 
 enum sandbox_kind { SANDBOX_PLAIN, SANDBOX_BUBBLEWRAP };
 enum submodules { SUBMODULES_RECURSIVE, SUBMODULES_NONE };
@@ -29,27 +16,33 @@ struct sandbox_limits {
     enum sandbox_kind kind;
     bool is_kind_set;      /* the user named it; else the worker's default, and it says which */
     bool has_network;
-    int64_t memory_bytes;  /* 0: no limit, here and below */
-    int64_t n_processes;
+    int64_t memory_bytes;  /* of the job's process tree; 0: no limit, here and below */
+    int64_t n_processes;   /* in the job's own tree, not of the user */
     int64_t disk_bytes;    /* what a job may write below its folders */
     int64_t output_bytes;  /* stdout and stderr together; more is cut, first and last half kept */
 };
+
+/** What project_new() sets: a sandbox that stops what is plainly broken and nothing else. */
+#define PROJECT_BUILD_TIMEOUT_NS INT64_C(1200000000000)
+#define PROJECT_N_PROCESSES      4096
+#define PROJECT_DISK_BYTES       (INT64_C(10) << 30)
+#define PROJECT_OUTPUT_BYTES     (INT64_C(16) << 20)
 
 struct project {
     char *name;
     char *repository; /* URL or absolute path */
     enum submodules submodules;
-    struct pairs submodule_urls; /* path -> URL overrides */
-    struct strings platforms;
+    struct pairs submodule_urls; /* path -> URL overrides; only with SUBMODULES_RECURSIVE */
+    struct strings platforms;    /* empty: any */
     struct strings paths;        /* what the build reads; empty: everything */
     struct pairs environment;
     struct strings build_steps;
     struct strings artifacts;    /* globs below the source folder; empty: the whole tree */
     int64_t build_timeout_ns;
     struct sandbox_limits sandbox;
-    enum isolation isolation;
-    int64_t budget_runs;         /* 0: the default of limits */
-    int64_t budget_ns;
+    enum isolation isolation;    /* ISOLATION_DEFAULT: that of the metric's kind */
+    int64_t budget_runs;         /* 0: the default of a request */
+    int64_t budget_ns;           /* 0: none */
     size_t n_metrics;
     struct metric **metrics;
 };
@@ -57,9 +50,17 @@ struct project {
 void project_free(struct project *p);
 DEFINE_AUTO(struct project, project_free)
 struct project *project_new(const char *name, const char *repository); /* with all defaults */
-const struct metric *project_metric(const struct project *p, const char *name);
+struct project *project_copy(const struct project *p);
+const struct metric *project_metric(const struct project *p, const char *name); /* NULL: none */
+/** Takes the metric over. */
+void project_add_metric(struct project *p, struct metric *m);
+/** The metric's own isolation, else the project's, else that of the metric's kind. */
+enum isolation project_isolation(const struct project *p, const struct metric *m);
+/** Complete and consistent. Errors begin with the path of the key: "metrics.startup.regex: …". */
 MUST_CHECK enum err_code project_check(const struct project *p, struct err *e);
+/** Keys and nesting of the project file; durations and sizes as strings. */
 json *project_to_json(const struct project *p);
+/** The same keys; unknown ones are errors, and keys of later versions say so. Checked too. */
 MUST_CHECK enum err_code project_from_json(const json *v, struct project **out, struct err *e);
 
 /** Names a way of building: two projects with one key build a revision to the same artifact.
@@ -69,10 +70,5 @@ struct digest project_build_key(const struct project *p);
  *  environment. Samples with one key (and platform) may be pooled. */
 struct digest project_measure_key(const struct project *p, const struct metric *m);
 
-void strings_add(struct strings *s, const char *item);
-void strings_fini(struct strings *s);
-void pairs_add(struct pairs *p, const char *key, const char *value);
-const char *pairs_get(const struct pairs *p, const char *key);
-void pairs_fini(struct pairs *p);
-
 #endif
+

@@ -9,6 +9,8 @@
 #include "model/project.h"
 #include "model/revision.h"
 
+enum { TASK_MAX_BUILDS = 1000, TASK_MAX_RUNS = 10000, RUN_MAX_VALUES = 10000 };
+
 /** Building one revision. */
 struct task_build {
     struct revision revision;
@@ -34,6 +36,7 @@ struct task_spec {
 };
 void task_spec_free(struct task_spec *t);
 DEFINE_AUTO(struct task_spec, task_spec_free)
+struct task_spec *task_spec_copy(const struct task_spec *t);
 json *task_spec_to_json(const struct task_spec *t);
 MUST_CHECK enum err_code task_spec_from_json(const json *v, struct task_spec **out, struct err *e);
 
@@ -73,6 +76,8 @@ enum run_status {
 };
 const char *build_status_name(enum build_status s);
 const char *run_status_name(enum run_status s);
+MUST_CHECK enum err_code build_status_parse(const char *s, enum build_status *out, struct err *e);
+MUST_CHECK enum err_code run_status_parse(const char *s, enum run_status *out, struct err *e);
 
 struct build_result {
     struct revision revision;
@@ -102,6 +107,10 @@ struct environment {
     char *sandbox;     /* "plain" or "bubblewrap" */
     char *isolation;   /* "exclusive", "cpus" or "none" */
 };
+void environment_fini(struct environment *v);
+DEFINE_AUTO_FINI(struct environment, environment_fini)
+json *environment_to_json(const struct environment *v);
+MUST_CHECK enum err_code environment_from_json(const json *v, struct environment *out, struct err *e);
 
 /** The body of POST /leases/:id/result. */
 struct task_result {
@@ -115,7 +124,14 @@ struct task_result {
 };
 void task_result_free(struct task_result *r);
 DEFINE_AUTO(struct task_result, task_result_free)
+/** A fresh one at the end, zero but for the value, which is nan. Good until the next is added. */
+struct build_result *task_result_add_build(struct task_result *r);
+struct run_result *task_result_add_run(struct task_result *r);
 json *task_result_to_json(const struct task_result *r);
+/** Keys it does not know are passed over, so that a worker may be newer than its coordinator. */
 MUST_CHECK enum err_code task_result_from_json(const json *v, struct task_result **out, struct err *e);
+/** Whether it answers `spec`: builds and runs of the task only, runs in order, attempts rising. */
+MUST_CHECK enum err_code task_result_check(const struct task_result *r, const struct task_spec *spec,
+                                           struct err *e);
 
 #endif

@@ -78,6 +78,8 @@ DEFINE_AUTO(struct bisection, bisection_free)
 void bisection_absorb(struct bisection *b, const struct event *event);
 /** A task that an earlier decide() issued, when rebuilding. */
 void bisection_issued(struct bisection *b, const struct task_spec *spec);
+/** A task that an earlier decide() canceled, when rebuilding: after all events are absorbed. */
+void bisection_dropped(struct bisection *b, uint32_t ordinal);
 /** What to do now. Does nothing when finished or when enough tasks are out. Issued tasks count as out. */
 void bisection_decide(struct bisection *b, struct effects *out);
 /** absorb, then decide. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A private daemon on a store: where its socket is, and starting one. */
+#ifndef CLI_DAEMON_H
+#define CLI_DAEMON_H
+
+#include "base/err.h"
+#include <stdint.h>
+#include <sys/types.h>
+
+/** "unix:PATH" of the socket that a daemon on this data folder listens on. Caller frees. */
+char *daemon_base(const char *data_dir);
+
+/**
+ * Starts a private daemon and waits until it listens. It lives on after us, in a session of its
+ * own, and writes its log to data_dir/bisectd.log.
+ *
+ * Errors: ERR_NOT_FOUND (no bisectd program), ERR_IO; ERR_CONFLICT when it said no (another one
+ *         has the folder, a newer or damaged database), with its own words; ERR_TIMEOUT.
+ */
+MUST_CHECK enum err_code daemon_start(const char *data_dir, int64_t n_workers, struct err *e);
+
+/** Folder of a daemon's state for a person without any configuration: $XDG_STATE_HOME/bisectd.
+ *  Caller frees. */
+char *daemon_state_dir(void);
+
+#endif

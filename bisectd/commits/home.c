@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commits/home.h"
+#include "base/mem.h"
+#include "workers/source/library.h"
+#include "workers/source/origin.h"
+#include <git2.h>
+#include <string.h>
+
+bool home_is_local(const char *repository)
+{
+    return origin_is_local(repository);
+}
+
+enum err_code home_of(const char *path, char **out, struct err *e)
+{
+    AUTO(git_repository_free) git_repository *git = NULL;
+
+    library_start();
+    if (library_open(path, &git, e))
+        return e->code;
+    const char *dir = git_repository_commondir(git);
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    *out = mem_dup_n(dir, n);
+    return ERR_OK;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/metric.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "model/fields.h"
+#include "model/strings.h"
+#include <assert.h>
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WARMUP = 1000 };
+#define MAX_TIMEOUT_S (7 * 24 * 3600.0)
+
+static const char *const value_keys[] = {"regex", "json", NULL};
+static const char *const no_keys[] = {NULL};
+
+/* clang-format off */
+const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
+/*                  name     unit        worse         isolation            rate   own keys    help */
+    [METRIC_VALUE] = {"value", "",       WORSE_EITHER, ISOLATION_EXCLUSIVE, false, value_keys, "a number the command prints, or one found by regex or JSON pointer"},
+    [METRIC_EXIT]  = {"exit",  "failures", WORSE_UP,   ISOLATION_NONE,      true,  no_keys,    "exit status as git bisect run reads it: 0 good, 1-127 bad, 125 cannot test, 128 and more abort"},
+    [METRIC_WALL]  = {"wall",  "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "elapsed time of the command"},
+    [METRIC_CPU]   = {"cpu",   "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "user and system time of the command"},
+    [METRIC_RSS]   = {"rss",   "KiB",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "peak memory of the command"},
+};
+
+static const struct choice kind_choices[] = {
+    {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
+    {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
+    {"ts", 0, true}, {"counter", 0, true}, {"syscalls", 0, true}, {"slowsql", 0, true},
+    {"perfherder", 0, true}, {"hyperfine", 0, true}, {"gbench", 0, true}, {"perfstat", 0, true},
+    {0}};
+static const struct choice worse_choices[] = {
+    {"up", WORSE_UP, false}, {"down", WORSE_DOWN, false}, {"either", WORSE_EITHER, false}, {0}};
+static const struct choice reduce_choices[] = {
+    {"median", REDUCE_MEDIAN, false}, {"mean", REDUCE_MEAN, false}, {"min", REDUCE_MIN, false},
+    {"max", REDUCE_MAX, false}, {"sum", REDUCE_SUM, false}, {0}};
+static const struct choice on_timeout_choices[] = {
+    {"untestable", TIMEOUT_UNTESTABLE, false}, {"bad", TIMEOUT_BAD, false}, {0}};
+const struct choice isolation_choices[] = {
+    {"exclusive", ISOLATION_EXCLUSIVE, false}, {"cpus", ISOLATION_CPUS, true},
+    {"none", ISOLATION_NONE, false}, {0}};
+
+#define AT(member) offsetof(struct metric, member)
+static const struct field metric_fields[] = {
+    {"command",    FIELD_STRING,   AT(command),            0, 1, 64 * KIB, NULL},
+    {"unit",       FIELD_STRING,   AT(unit),               0, 0, 32, NULL},
+    {"worse",      FIELD_CHOICE,   AT(worse),              0, 0, 0, worse_choices},
+    {"warmup",     FIELD_U32,      AT(n_warmup),           0, 0, MAX_WARMUP, NULL},
+    {"timeout",    FIELD_DURATION, AT(timeout_ns),         0, 0.001, MAX_TIMEOUT_S, NULL},
+    {"on_timeout", FIELD_CHOICE,   AT(on_timeout),         0, 0, 0, on_timeout_choices},
+    {"min_effect", FIELD_PERCENT,  AT(min_effect_percent), 0, 0, 1e6, NULL},
+    {"reduce",     FIELD_CHOICE,   AT(reduce),             0, 0, 0, reduce_choices},
+    {"file",       FIELD_STRING,   AT(file),               0, 1, 4 * KIB, NULL},
+    {"isolation",  FIELD_CHOICE,   AT(isolation),          0, 0, 0, isolation_choices},
+    {"regex",      FIELD_STRING,   AT(regex),              0, 1, 4 * KIB, NULL},
+    {"json",       FIELD_STRING,   AT(pointer),            0, 0, 4 * KIB, NULL},
+};
+
+/* Keys of kinds that this version knows by name alone. */
+static const struct { const char *key, *kind; } later_keys[] = {
+    {"ready", "ts"}, {"cold", "ts"}, {"event", "counter"}, {"calls", "syscalls"},
+    {"path", "syscalls"}, {"of", "syscalls"}, {"db", "slowsql"}, {"statement", "slowsql"},
+    {"thread", "slowsql"}, {"suite", "perfherder"}, {"test", "perfherder"}, {"field", "hyperfine"},
+};
+/* clang-format on */
+
+void metric_free(struct metric *m)
+{
+    if (!m)
+        return;
+    fields_fini(metric_fields, LEN(metric_fields), m);
+    mem_free(m->name);
+    mem_free(m);
+}
+
+struct metric *metric_new(const char *name, enum metric_kind kind)
+{
+    const struct metric_kind_row *row = &metric_kinds[kind];
+    struct metric *m = mem_alloc(sizeof(*m));
+
+    m->name = mem_dup(name);
+    m->kind = kind;
+    m->unit = mem_dup(row->unit);
+    m->worse = row->worse;
+    m->timeout_ns = METRIC_TIMEOUT_NS;
+    m->min_effect_percent = -1;
+    return m;
+}
+
+static char *dup_or_null(const char *s)
+{
+    return s ? mem_dup(s) : NULL;
+}
+
+struct metric *metric_copy(const struct metric *m)
+{
+    struct metric *copy = mem_alloc(sizeof(*copy));
+
+    *copy = *m;
+    copy->name = mem_dup(m->name);
+    copy->command = dup_or_null(m->command);
+    copy->unit = mem_dup(m->unit);
+    copy->file = dup_or_null(m->file);
+    copy->regex = dup_or_null(m->regex);
+    copy->pointer = dup_or_null(m->pointer);
+    return copy;
+}
+
+/* ---- keys ---- */
+
+static bool has_own_key(const struct metric_kind_row *kind, const char *key)
+{
+    for (const char *const *k = kind->keys; *k; k++) {
+        if (strcmp(*k, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The kind a key belongs to, or NULL if all kinds have it. */
+static const struct metric_kind_row *kind_of_key(const char *key)
+{
+    for (size_t i = 0; i < METRIC_KIND_COUNT; i++) {
+        if (has_own_key(&metric_kinds[i], key))
+            return &metric_kinds[i];
+    }
+    return NULL;
+}
+
+static enum err_code unknown_key(const struct metric *m, const char *key, struct err *e)
+{
+    const struct metric_kind_row *row = &metric_kinds[m->kind];
+    const char *known[LEN(metric_fields)];
+    size_t n = 0;
+
+    for (size_t i = 0; i < LEN(later_keys); i++) {
+        if (strcmp(later_keys[i].key, key) == 0)
+            return err_set(e, ERR_INVALID,
+                           "%s: is a key of kind %s, which is not available in this version", key,
+                           later_keys[i].kind);
+    }
+    for (size_t i = 0; i < LEN(metric_fields); i++) {
+        const struct metric_kind_row *owner = kind_of_key(metric_fields[i].key);
+
+        if (!owner || owner == row)
+            known[n++] = metric_fields[i].key;
+    }
+    return err_unknown_key(e, key, known, n);
+}
+
+static enum err_code find_key(const struct metric *m, const char *key, const struct field **out,
+                              struct err *e)
+{
+    const struct field *f = field_find(metric_fields, LEN(metric_fields), key);
+    const struct metric_kind_row *owner = f ? kind_of_key(key) : NULL;
+
+    if (!f)
+        return unknown_key(m, key, e);
+    if (owner && owner != &metric_kinds[m->kind])
+        return err_set(e, ERR_INVALID, "%s: is a key of kind %s, not of %s", key, owner->name,
+                       metric_kinds[m->kind].name);
+    *out = f;
+    return ERR_OK;
+}
+
+enum err_code metric_set(struct metric *m, const char *key, const char *value, struct err *e)
+{
+    const struct field *f = NULL;
+
+    if (find_key(m, key, &f, e))
+        return ERR_INVALID;
+    return field_read_text(f, value, m, e);
+}
+
+enum err_code metric_kind_parse(const char *s, enum metric_kind *out, struct err *e)
+{
+    const char *names[METRIC_KIND_COUNT];
+    unsigned kind = 0;
+
+    if (choice_parse(kind_choices, s, &kind, e) == ERR_OK) {
+        *out = (enum metric_kind)kind;
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < METRIC_KIND_COUNT; i++)
+        names[i] = metric_kinds[i].name;
+    const char *nearest = text_nearest(s, names, LEN(names));
+    if (nearest && e && !*e->hint)
+        err_hint(e, "Did you mean %s?", nearest);
+    return ERR_INVALID;
+}
+
+/* ---- the --metric spec ---- */
+
+/* Copies up to an unescaped `stop` or the end, undoing escapes; returns where it stopped. */
+static const char *take_until(const char *s, char stop, struct buf *out)
+{
+    for (; *s && *s != stop; s++) {
+        if (*s == '\\' && (s[1] == ',' || s[1] == '\\'))
+            s++;
+        buf_addc(out, *s);
+    }
+    return s;
+}
+
+static enum err_code take_pair(const char **s, struct metric *m, struct strings *seen,
+                               struct err *e)
+{
+    AUTO(buf_fini) struct buf pair = {0};
+    char *equals = NULL;
+
+    *s = take_until(*s, ',', &pair);
+    if (pair.len == 0)
+        return err_set(e, ERR_INVALID, "expected KEY=VALUE, got nothing");
+    equals = strchr(pair.data, '=');
+    if (!equals) {
+        err_set(e, ERR_INVALID, "%s: expected KEY=VALUE", pair.data);
+        return err_hint(e, "A comma inside a value is written \\, and a backslash \\\\.");
+    }
+    *equals = '\0';
+    if (strings_has(seen, pair.data))
+        return err_set(e, ERR_INVALID, "%s: given twice", pair.data);
+    strings_add(seen, pair.data);
+    return metric_set(m, pair.data, equals + 1, e);
+}
+
+enum err_code metric_from_spec(const char *spec, struct metric **out, struct err *e)
+{
+    AUTO(strings_fini) struct strings seen = {0};
+    AUTO(metric_free) struct metric *m = NULL;
+    AUTO(mem_free) char *name = mem_dup_n(spec, strcspn(spec, ":"));
+    const char *s = spec + strlen(name);
+    enum metric_kind kind = METRIC_VALUE;
+
+    if (metric_kind_parse(name, &kind, e))
+        return err_wrap(e, "metric kind");
+    m = metric_new(name, kind);
+    while (*s) { /* at the ':' before the first pair, or the ',' before a further one */
+        s++;
+        if (take_pair(&s, m, &seen, e))
+            return err_wrap(e, "metric %s", name);
+    }
+    *out = TAKE(m);
+    return ERR_OK;
+}
+
+/* ---- checks ---- */
+
+static enum err_code check_regex(const char *regex, struct err *e)
+{
+    regex_t compiled;
+    char why[128];
+    const int rc = regcomp(&compiled, regex, REG_EXTENDED);
+
+    if (rc) {
+        regerror(rc, &compiled, why, sizeof(why));
+        return err_set(e, ERR_INVALID, "regex: not an extended regular expression: %s", why);
+    }
+    const size_t n_groups = compiled.re_nsub;
+    regfree(&compiled);
+    if (n_groups == 0) {
+        err_set(e, ERR_INVALID, "regex: has no group ( ) to take the number from");
+        return err_hint(e, "Put the number in parentheses, as in \"time: ([0-9.]+) ms\".");
+    }
+    return ERR_OK;
+}
+
+enum err_code metric_check(const struct metric *m, struct err *e)
+{
+    if (name_check("name", m->name, e))
+        return ERR_INVALID;
+    if (!m->command || !*m->command)
+        return err_set(e, ERR_INVALID, "command: missing: what is to be run to measure");
+    if (m->regex && m->pointer)
+        return err_set(e, ERR_INVALID, "regex: either regex or json, not both");
+    if (m->pointer && *m->pointer && *m->pointer != '/')
+        return err_set(e, ERR_INVALID, "json: expected a JSON pointer such as /p50, got %s",
+                       m->pointer);
+    if (m->on_timeout == TIMEOUT_BAD && m->kind != METRIC_EXIT)
+        return err_set(e, ERR_INVALID, "on_timeout: bad is for kind exit alone");
+    if (m->file && path_check("file", m->file, e))
+        return ERR_INVALID;
+    return m->regex ? check_regex(m->regex, e) : ERR_OK;
+}
+
+/* ---- JSON ---- */
+
+json *metric_to_json(const struct metric *m)
+{
+    json *o = json_new_object();
+
+    json_put(o, "name", json_new_string(m->name));
+    json_put(o, "kind", json_new_string(metric_kinds[m->kind].name));
+    fields_write(metric_fields, LEN(metric_fields), m, o);
+    return o;
+}
+
+enum err_code metric_from_json(const json *v, struct metric **out, struct err *e)
+{
+    AUTO(metric_free) struct metric *m = NULL;
+    enum metric_kind kind = METRIC_VALUE;
+    const char *name = json_str(json_at(v, "name"), NULL);
+    const char *kind_name = json_str(json_at(v, "kind"), NULL);
+
+    if (!json_is_object(v))
+        return err_set(e, ERR_INVALID, "expected a metric object");
+    if (!name)
+        return err_expected(e, "name", "a string", json_at(v, "name"));
+    if (!kind_name)
+        return err_expected(e, "kind", "a string such as value or wall", json_at(v, "kind"));
+    if (metric_kind_parse(kind_name, &kind, e))
+        return err_wrap(e, "kind");
+    m = metric_new(name, kind);
+    for (const char *k = json_first_key(v); k; k = json_next_key(v, k)) {
+        const struct field *f = NULL;
+
+        if (strcmp(k, "name") == 0 || strcmp(k, "kind") == 0)
+            continue;
+        if (find_key(m, k, &f, e))
+            return ERR_INVALID;
+        if (!json_is_null(json_at(v, k)) && field_read(f, json_at(v, k), m, e))
+            return ERR_INVALID;
+    }
+    if (metric_check(m, e))
+        return ERR_INVALID;
+    *out = TAKE(m);
+    return ERR_OK;
+}
+
+/* ---- small things ---- */
+
+enum err_code worse_parse(const char *s, enum worse *out, struct err *e)
+{
+    unsigned value = 0;
+
+    if (choice_parse(worse_choices, s, &value, e))
+        return err_wrap(e, "worse");
+    *out = (enum worse)value;
+    return ERR_OK;
+}
+
+const char *worse_name(enum worse w)
+{
+    return choice_name(worse_choices, w);
+}
+
+const char *reduce_name(enum reduce r)
+{
+    return choice_name(reduce_choices, r);
+}
+
+const char *isolation_name(enum isolation i)
+{
+    return choice_name(isolation_choices, i);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, size_t n)
+{
+    double *sorted = mem_array(n, sizeof(*sorted));
+
+    memcpy(sorted, values, n * sizeof(*sorted));
+    qsort(sorted, n, sizeof(*sorted), by_value);
+    const double middle = n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
+    mem_free(sorted);
+    return middle;
+}
+
+double reduce_values(enum reduce how, const double *values, size_t n)
+{
+    double sum = 0, low = INFINITY, high = -INFINITY;
+
+    assert(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        sum += values[i];
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    switch (how) {
+    case REDUCE_MEAN:
+        return sum / (double)n;
+    case REDUCE_MIN:
+        return low;
+    case REDUCE_MAX:
+        return high;
+    case REDUCE_SUM:
+        return sum;
+    case REDUCE_UNSET:
+    case REDUCE_MEDIAN:
+        break;
+    }
+    return median(values, n);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "model/fields.h"
+#include "model/revision.h"
+#include <string.h>
+
+enum { MAX_SUBJECT = 200 * 4, MAX_AUTHOR = 1000, MAX_PARENTS = 4096, MAX_COMMITS = 1 << 24 };
+
+/* clang-format off */
+static const struct field commit_fields[] = {
+    {"id",        FIELD_REVISION, offsetof(struct commit, id),           FIELD_NEEDED, 0, 0, NULL},
+    {"tree",      FIELD_REVISION, offsetof(struct commit, tree),         0, 0, 0, NULL},
+    {"subject",   FIELD_STRING,   offsetof(struct commit, subject),      0, 0, MAX_SUBJECT, NULL},
+    {"author",    FIELD_STRING,   offsetof(struct commit, author),       0, 0, MAX_AUTHOR, NULL},
+    {"time",      FIELD_I64,      offsetof(struct commit, time_s),       0, 0, 0, NULL},
+    {"candidate", FIELD_BOOL,     offsetof(struct commit, is_candidate), FIELD_SKIP_ZERO, 0, 0, NULL},
+    {"mainline",  FIELD_BOOL,     offsetof(struct commit, is_mainline),  FIELD_SKIP_ZERO, 0, 0, NULL},
+    {"matters",   FIELD_BOOL,     offsetof(struct commit, matters),      FIELD_SKIP_ZERO, 0, 0, NULL},
+};
+static const struct field range_fields[] = {
+    {"good",             FIELD_U32,  offsetof(struct range, good),             FIELD_NEEDED, 0, 0, NULL},
+    {"bad",              FIELD_U32,  offsetof(struct range, bad),              FIELD_NEEDED, 0, 0, NULL},
+    {"good_is_ancestor", FIELD_BOOL, offsetof(struct range, good_is_ancestor), FIELD_NEEDED, 0, 0, NULL},
+};
+/* clang-format on */
+
+void range_free(struct range *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->n; i++) {
+        fields_fini(commit_fields, LEN(commit_fields), &r->commits[i]);
+        mem_free(r->commits[i].parents);
+    }
+    mem_free(r->commits);
+    mem_free(r->merge_bases);
+    mem_free(r);
+}
+
+uint32_t range_find(const struct range *r, const struct revision *id)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (revision_equal(&r->commits[i].id, id))
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static json *indices_to_json(const uint32_t *indices, uint32_t n)
+{
+    json *array = json_new_array();
+
+    for (uint32_t i = 0; i < n; i++)
+        json_push(array, json_new_int(indices[i]));
+    return array;
+}
+
+/* Numbers below `end`; an absent list is an empty one. */
+static enum err_code indices_from_json(const json *v, const char *key, uint32_t end, uint32_t **out,
+                                       uint32_t *n_out, struct err *e)
+{
+    const size_t n = json_len(v);
+
+    if (!json_is_null(v) && !json_is_array(v))
+        return err_expected(e, key, "a list of indices", v);
+    if (n > MAX_PARENTS)
+        return err_set(e, ERR_INVALID, "%s: more than %d items", key, MAX_PARENTS);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t index = json_int(json_item(v, i), -1);
+
+        if (index < 0 || index >= end)
+            return err_expected(e, key, "the index of an earlier commit", json_item(v, i));
+    }
+    *out = mem_array(n, sizeof(**out));
+    *n_out = (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = (uint32_t)json_int(json_item(v, i), 0);
+    return ERR_OK;
+}
+
+json *range_to_json(const struct range *r)
+{
+    json *commits = json_new_array();
+    json *o = json_new_object();
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct commit *c = &r->commits[i];
+        json *row = json_new_object();
+
+        fields_write(commit_fields, LEN(commit_fields), c, row);
+        json_put(row, "parents", indices_to_json(c->parents, c->n_parents));
+        json_push(commits, row);
+    }
+    fields_write(range_fields, LEN(range_fields), r, o);
+    json_put(o, "merge_bases", indices_to_json(r->merge_bases, r->n_merge_bases));
+    return json_put(o, "commits", commits);
+}
+
+static enum err_code commits_from_json(const json *v, struct range *r, struct err *e)
+{
+    const size_t n = json_len(v);
+
+    if (!json_is_array(v) || n == 0)
+        return err_expected(e, "commits", "a list of commits", v);
+    if (n > MAX_COMMITS)
+        return err_set(e, ERR_INVALID, "commits: more than %d", MAX_COMMITS);
+    r->commits = mem_array(n, sizeof(*r->commits));
+    for (uint32_t i = 0; i < n; i++) {
+        struct commit *c = &r->commits[r->n++];
+        const json *row = json_item(v, i);
+
+        if (!json_is_object(row))
+            return err_set(e, ERR_INVALID, "commits[%u]: expected an object", i);
+        if (fields_read(commit_fields, LEN(commit_fields), row, UNKNOWN_IGNORED, c, e) ||
+            indices_from_json(json_at(row, "parents"), "parents", i, &c->parents, &c->n_parents, e))
+            return err_under(e, "commits[%u]", i);
+        r->n_candidates += c->is_candidate;
+    }
+    return ERR_OK;
+}
+
+enum err_code range_from_json(const json *v, struct range **out, struct err *e)
+{
+    AUTO(range_free) struct range *r = mem_alloc(sizeof(*r));
+
+    if (fields_read(range_fields, LEN(range_fields), v, UNKNOWN_IGNORED, r, e) ||
+        commits_from_json(json_at(v, "commits"), r, e) ||
+        indices_from_json(json_at(v, "merge_bases"), "merge_bases", r->n, &r->merge_bases,
+                          &r->n_merge_bases, e))
+        return ERR_INVALID;
+    if (r->good >= r->n)
+        return err_expected(e, "good", "the index of a commit", json_at(v, "good"));
+    if (r->bad != r->n - 1)
+        return err_expected(e, "bad", "the index of the last commit", json_at(v, "bad"));
+    *out = TAKE(r);
+    return ERR_OK;
+}

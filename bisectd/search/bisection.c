@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/bisection.h"
+
+#include "base/mem.h"
+#include "search/state.h"
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+const char *const event_names[] = {"started", "capacity", "result", "given_up", "budget", "cancel"};
+
+bool is_rate(const struct bisection *b)
+{
+    return metric_kinds[b->metric->kind].is_rate;
+}
+
+uint32_t bisection_n_ends(const struct bisection *b)
+{
+    return 2 + b->range->n_merge_bases;
+}
+
+uint32_t bisection_end(const struct bisection *b, uint32_t i)
+{
+    if (i < 2)
+        return i == 0 ? b->range->good : b->range->bad;
+    return b->range->merge_bases[i - 2];
+}
+
+static enum err_code range_copy(const struct range *range, struct range **out, struct err *e)
+{
+    AUTO(json_free) json *v = range_to_json(range);
+
+    return range_from_json(v, out, e);
+}
+
+/** Commits that cannot be it weigh nothing; those that touch nothing the build reads, little. */
+static double prior_weight(const struct range *range, uint32_t v)
+{
+    const struct commit *c = &range->commits[v];
+
+    if (!c->is_candidate)
+        return 0;
+    if (c->n_parents == 1 && revision_equal(&c->tree, &range->commits[c->parents[0]].tree))
+        return 0;
+    return c->matters ? 1 : 1e-3;
+}
+
+/** Commits that are bad if the first merge base is: all but good's own side. */
+static uint8_t *above_base(const struct bisection *b)
+{
+    if (b->range->n_merge_bases == 0)
+        return NULL;
+    uint8_t *side = mem_array(b->range->n, 1);
+    for (uint32_t v = 0; v < b->range->n; v++)
+        side[v] = v != b->range->good;
+    return side;
+}
+
+enum err_code bisection_new(const struct request *request, const struct range *range,
+                            struct bisection **out, struct err *e)
+{
+    AUTO(bisection_free) struct bisection *b = mem_alloc(sizeof(*b));
+    const struct metric *metric = request_metric(request);
+    double total = 0;
+
+    if (!metric)
+        return err_set(e, ERR_INVALID, "project %s has no metric %s", request->project->name,
+                       request->metric);
+    if (range->n < 2 || range->n_candidates == 0)
+        return err_set(e, ERR_INVALID, "the range holds no commits");
+    if (range_copy(range, &b->range, e))
+        return err_wrap(e, "range");
+    b->metric = metric_copy(metric);
+    b->platform = mem_dup(request->platform);
+    b->confidence = request->confidence;
+    b->min_effect_percent = request->min_effect_percent >= 0 ? request->min_effect_percent
+                                                             : metric->min_effect_percent;
+    b->is_first_parent = request->first_parent;
+    b->is_no_inside = request->no_inside;
+    b->seed = request->seed;
+    b->budget_runs = request->budget_runs;
+    b->dag = dag_new(b->range);
+    b->evidence = evidence_new(range->n);
+    b->standing = mem_array(range->n, sizeof(*b->standing));
+    b->capacity = 1;
+    b->culprit = b->answer_class = UINT32_MAX;
+    b->runs_to_go = NAN;
+
+    double *weight = mem_array(range->n, sizeof(*weight));
+    for (uint32_t v = 0; v < range->n; v++)
+        total += weight[v] = prior_weight(b->range, v);
+    if (total <= 0) { /* nothing but repeated trees: let the samples say so */
+        for (uint32_t v = 0; v < range->n; v++)
+            weight[v] = b->range->commits[v].is_candidate;
+    }
+    uint8_t *side = above_base(b);
+    b->posterior = posterior_new(range->n, weight, is_rate(b), metric->worse, side);
+    mem_free(side);
+    mem_free(weight);
+    *out = TAKE(b);
+    return ERR_OK;
+}
+
+void bisection_free(struct bisection *b)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->n_out; i++)
+        task_spec_free(b->out[i]);
+    for (uint32_t v = 0; b->standing && v < b->range->n; v++)
+        mem_free(b->standing[v].reason);
+    mem_free(b->out);
+    mem_free(b->standing);
+    posterior_free(b->posterior);
+    evidence_free(b->evidence);
+    dag_free(b->dag);
+    range_free(b->range);
+    metric_free(b->metric);
+    mem_free(b->platform);
+    mem_free(b->why);
+    mem_free(b);
+}
+
+void effects_fini(struct effects *f)
+{
+    for (size_t i = 0; i < f->n_issue; i++)
+        task_spec_free(f->issue[i]);
+    mem_free(f->issue);
+    mem_free(f->cancel);
+    *f = (struct effects){0};
+}
+
+/* What happened */
+
+static void add_sample(struct bisection *b, uint32_t v, const char *host, double value)
+{
+    uint32_t slot;
+
+    if (evidence_add(b->evidence, v, host, value, &slot)) {
+        dag_mark_ancestors(b->dag, v, b->evidence->sampled[slot].is_ancestor);
+        posterior_refine(b->posterior, b->evidence, slot);
+    }
+    b->is_stale = true;
+}
+
+static void absorb_started(struct bisection *b, const struct event *event)
+{
+    for (size_t i = 0; i < event->n_samples; i++) {
+        const struct stored_sample *s = &event->samples[i];
+        uint32_t v = range_find(b->range, &s->revision);
+        if (v == UINT32_MAX || !isfinite(s->value))
+            continue;
+        add_sample(b, v, s->host, s->value);
+        b->cost.n_runs_reused++;
+        if (b->standing[v].next_number <= s->number)
+            b->standing[v].next_number = s->number + 1;
+    }
+    for (size_t i = 0; i < event->n_builds; i++) {
+        uint32_t v = range_find(b->range, &event->builds[i].revision);
+        if (v == UINT32_MAX)
+            continue;
+        struct standing *s = &b->standing[v];
+        s->testable = TESTABLE_YES;
+        s->is_reused = true;
+        memcpy(s->artifact, event->builds[i].artifact, sizeof(s->artifact));
+    }
+}
+
+static void set_untestable(struct bisection *b, uint32_t v, const char *reason)
+{
+    struct standing *s = &b->standing[v];
+
+    s->testable = TESTABLE_NO;
+    mem_free(s->reason);
+    s->reason = mem_dup(reason);
+}
+
+static void absorb_build(struct bisection *b, const struct build_result *r, bool is_fresh)
+{
+    uint32_t v = range_find(b->range, &r->revision);
+
+    if (v == UINT32_MAX)
+        return;
+    struct standing *s = &b->standing[v];
+    if (r->status != BUILD_REUSED) {
+        b->cost.n_builds++;
+        b->build_seconds += r->seconds;
+        b->n_builds_timed++;
+    }
+    if (r->status == BUILD_OK || r->status == BUILD_REUSED) {
+        s->testable = TESTABLE_YES;
+        memcpy(s->artifact, r->artifact, sizeof(s->artifact));
+        return;
+    }
+    if (is_fresh && s->testable == TESTABLE_YES) {
+        s->n_fresh_failed++;
+        mem_free(s->reason);
+        s->reason = mem_dup(r->reason);
+        return;
+    }
+    set_untestable(b, v, r->reason ? r->reason : build_status_name(r->status));
+}
+
+static void absorb_run(struct bisection *b, const struct task_spec *spec, const char *host,
+                       const struct run_result *r)
+{
+    if (r->run >= spec->n_runs || r->status == RUN_SKIPPED)
+        return;
+    const struct task_build *build = &spec->builds[spec->runs[r->run].build];
+    uint32_t v = range_find(b->range, &build->revision);
+    if (v == UINT32_MAX)
+        return;
+    b->cost.n_runs++;
+    b->run_seconds += r->seconds;
+    b->n_runs_timed++;
+    if (r->status == RUN_OK && isfinite(r->value)) {
+        add_sample(b, v, host, r->value);
+        return;
+    }
+    const char *reason = r->reason ? r->reason : run_status_name(r->status);
+    if (r->status == RUN_ABORT)
+        bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "measuring %.10s asked to abort: %s",
+                         build->revision.hex, reason);
+    else if (evidence_find(b->evidence, v) == UINT32_MAX)
+        set_untestable(b, v, reason);
+    else
+        b->standing[v].is_exhausted = r->status == RUN_TIMEOUT || r->attempt >= 2;
+}
+
+static struct task_spec *take_out(struct bisection *b, uint32_t ordinal)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        if (b->out[i]->ordinal == ordinal) {
+            struct task_spec *spec = b->out[i];
+            b->out[i] = b->out[--b->n_out];
+            return spec;
+        }
+    return NULL;
+}
+
+static bool is_sampled_in(const struct task_spec *spec, const struct task_result *r, uint32_t build)
+{
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (r->runs[i].status == RUN_OK && r->runs[i].run < spec->n_runs &&
+            spec->runs[r->runs[i].run].build == build)
+            return true;
+    return false;
+}
+
+/** The suspect is the first build of a verification; it needs itself and one partner measured. */
+static void absorb_verification(struct bisection *b, const struct task_spec *spec,
+                                const struct task_result *r)
+{
+    uint32_t v = range_find(b->range, &spec->builds[0].revision);
+    bool has_partner = false;
+
+    for (uint32_t i = 1; i < spec->n_builds; i++)
+        has_partner |= is_sampled_in(spec, r, i);
+    if (v != UINT32_MAX && has_partner && is_sampled_in(spec, r, 0))
+        b->standing[v].is_verified = true;
+    else if (v != UINT32_MAX)
+        b->standing[v].n_fresh_failed++;
+}
+
+static void absorb_result(struct bisection *b, const struct event *event)
+{
+    AUTO(task_spec_free) struct task_spec *spec = take_out(b, event->ordinal);
+    const struct task_result *r = event->result;
+
+    if (!spec)
+        return;
+    for (size_t i = 0; i < r->n_builds; i++)
+        absorb_build(b, &r->builds[i], spec->is_verification);
+    /* Values first: a revision that measured once is testable whatever happened to other runs. */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < r->n_runs; i++)
+            if ((r->runs[i].status == RUN_OK) == (pass == 0))
+                absorb_run(b, spec, r->environment.host, &r->runs[i]);
+    if (spec->is_verification)
+        absorb_verification(b, spec, r);
+}
+
+void bisection_absorb(struct bisection *b, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_STARTED:
+        absorb_started(b, event);
+        break;
+    case EVENT_CAPACITY:
+        b->capacity = event->n_workers > 0 ? event->n_workers : 1;
+        break;
+    case EVENT_RESULT:
+        absorb_result(b, event);
+        break;
+    case EVENT_GIVEN_UP:
+        task_spec_free(take_out(b, event->ordinal));
+        bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "no worker could carry out a task: %s",
+                         event->reason ? event->reason : "no reason given");
+        break;
+    case EVENT_BUDGET:
+        b->is_out_of_time = true;
+        break;
+    case EVENT_CANCEL:
+        b->is_canceled = true;
+        break;
+    }
+}
+
+void bisection_issued(struct bisection *b, const struct task_spec *spec)
+{
+    b->out = mem_resize(b->out, b->n_out + 1, sizeof(*b->out));
+    b->out[b->n_out++] = spec_copy(spec);
+    if (spec->ordinal >= b->next_ordinal)
+        b->next_ordinal = spec->ordinal + 1;
+    b->n_runs_issued += spec->n_runs;
+    for (uint32_t i = 0; i < spec->n_builds; i++) {
+        uint32_t v = range_find(b->range, &spec->builds[i].revision);
+        if (v == UINT32_MAX || !b->standing[v].is_reused || b->standing[v].is_reuse_counted ||
+            spec->builds[i].fresh)
+            continue;
+        b->standing[v].is_reuse_counted = true;
+        b->cost.n_builds_reused++;
+    }
+    for (uint32_t i = 0; i < spec->n_runs; i++) {
+        const struct task_run *run = &spec->runs[i];
+        uint32_t v = range_find(b->range, &spec->builds[run->build].revision);
+        if (v != UINT32_MAX && b->standing[v].next_number <= run->number)
+            b->standing[v].next_number = run->number + 1;
+    }
+}
+
+void bisection_dropped(struct bisection *b, uint32_t ordinal)
+{
+    task_spec_free(take_out(b, ordinal));
+}
+
+/* What to do */
+
+void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum finding finding,
+                      const char *why, ...)
+{
+    if (b->is_finished)
+        return;
+    b->is_finished = true;
+    b->verdict = verdict;
+    b->finding = finding;
+    if (!why)
+        return;
+    va_list args;
+    char text[1024];
+    va_start(args, why);
+    vsnprintf(text, sizeof(text), why, args);
+    va_end(args);
+    b->why = mem_dup(text);
+}
+
+/** An end that cannot be tested ends it at once, and says which and why. */
+static void check_ends(struct bisection *b)
+{
+    static const char *const names[] = {"good", "bad", "merge base"};
+
+    for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
+        uint32_t v = bisection_end(b, i);
+        if (b->standing[v].testable != TESTABLE_NO)
+            continue;
+        bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "the %s revision %.10s cannot be tested: %s",
+                         names[i < 2 ? i : 2], b->range->commits[v].id.hex, b->standing[v].reason);
+    }
+}
+
+static bool ends_are_sampled(const struct bisection *b)
+{
+    for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
+        uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
+        if (slot == UINT32_MAX || b->evidence->sampled[slot].all.n < 2)
+            return false;
+    }
+    return true;
+}
+
+static void cancel_all(struct bisection *b, struct effects *out)
+{
+    for (; b->n_out > 0; b->n_out--) {
+        out->cancel = mem_resize(out->cancel, out->n_cancel + 1, sizeof(*out->cancel));
+        out->cancel[out->n_cancel++] = b->out[b->n_out - 1]->ordinal;
+        task_spec_free(b->out[b->n_out - 1]);
+    }
+}
+
+static bool is_verification_out(const struct bisection *b)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        if (b->out[i]->is_verification)
+            return true;
+    return false;
+}
+
+/** The next task, or NULL when there is nothing (more) to start now. */
+static struct task_spec *next_task(struct bisection *b, struct effects *out)
+{
+    uint32_t suspect;
+
+    if (!ends_are_sampled(b))
+        return b->n_out > 0 ? NULL : plan_ends(b);
+    if (is_verification_out(b))
+        return NULL;
+    bisection_refresh(b);
+    enum judgement j = bisection_judge(b, &suspect);
+    if (j == JUDGE_FINISHED)
+        return NULL;
+    if (j == JUDGE_VERIFY) {
+        cancel_all(b, out);
+        return plan_verification(b, suspect);
+    }
+    return plan_search(b);
+}
+
+void bisection_decide(struct bisection *b, struct effects *out)
+{
+    if (b->is_canceled)
+        bisection_finish(b, VERDICT_NONE, FINDING_NONE, "canceled");
+    check_ends(b);
+    if (b->is_out_of_time && !b->is_finished) {
+        bisection_refresh(b);
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE, "the time budget is used up");
+    }
+    while (!b->is_finished && b->n_out < b->capacity) {
+        struct task_spec *spec = next_task(b, out);
+        if (!spec)
+            break;
+        if (b->n_runs_issued + spec->n_runs > b->budget_runs && b->budget_runs > 0) {
+            task_spec_free(spec);
+            if (b->n_out == 0)
+                bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
+                                 "the budget of %lld runs is used up", (long long)b->budget_runs);
+            break;
+        }
+        bisection_issued(b, spec);
+        out->issue = mem_resize(out->issue, out->n_issue + 1, sizeof(struct task_spec *));
+        out->issue[out->n_issue++] = spec;
+    }
+    if (b->is_finished)
+        cancel_all(b, out);
+    out->is_finished = b->is_finished;
+}
+
+void bisection_step(struct bisection *b, const struct event *event, struct effects *out)
+{
+    bisection_absorb(b, event);
+    bisection_decide(b, out);
+}

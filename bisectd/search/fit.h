@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How well "these runs are good, those are bad" explains the values, with nothing told about
+ * levels or noise: both are integrated out. All logs are natural and share one constant, so that
+ * differences between splits of the same runs are log Bayes factors.
+ *
+ * Numbers (fit_normal): y = mu(host) + delta * sigma * x + sigma * noise, mu flat, p(sigma) ~
+ * 1/sigma, delta log-uniform on a grid from .25 to 20; the integral over sigma by Laplace's method
+ * in log(1/sigma). The proper prior on delta is what keeps few runs from claiming much.
+ *
+ * Rates (fit_rate): pass or fail; the good rate is 0 or anything, the bad rate 1 or anything
+ * larger; both on a grid.
+ */
+#ifndef SEARCH_FIT_H
+#define SEARCH_FIT_H
+
+#include "search/evidence.h"
+
+/** What must be at least this far apart to be called a change, and what values cannot resolve. */
+struct scale {
+    double min_effect; /* M, in the metric's unit; for rates a difference of rates */
+    double floor;      /* standard deviations below this are not believed */
+};
+
+struct side {
+    double mean; /* expected value of a new run on this side */
+    double var;  /* uncertainty of that mean */
+};
+
+struct fit {
+    double log_effect; /* evidence for a step of at least M (with the sign asked for) */
+    double log_small;  /* ... of less than M: counts as no change */
+    struct side good, bad; /* under a step of at least M */
+    double sigma;      /* of one run; 0 for rates */
+};
+
+struct fit_none {
+    double log_none; /* evidence for one level */
+    struct side all;
+    double sigma;
+};
+
+/** sign is +1 (bad is higher) or -1. */
+void fit_normal(const struct split *s, int sign, struct scale scale, struct fit *out);
+void fit_normal_none(const struct split *s, struct scale scale, struct fit_none *out);
+void fit_rate(const struct split *s, int sign, struct scale scale, struct fit *out);
+void fit_rate_none(const struct split *s, struct fit_none *out);
+
+/** log(exp(a) + exp(b)) without overflow; -inf is zero. */
+double log_add(double a, double b);
+
+#endif

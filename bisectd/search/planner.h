@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What to measure next: the revision and number of runs with the most expected information about
+ * the answer for their price. The ends are choices like any other.
+ */
+#ifndef SEARCH_PLANNER_H
+#define SEARCH_PLANNER_H
+
+#include "search/posterior.h"
+
+enum testable {
+    TESTABLE_UNKNOWN, /* not built yet */
+    TESTABLE_YES,     /* built, or an artifact is at hand */
+    TESTABLE_NO       /* does not build, or cannot be measured */
+};
+
+struct planner {
+    const struct dag *dag;
+    const struct posterior *posterior;
+    const struct evidence *evidence;
+    const uint8_t *testable;  /* enum testable of each commit */
+    const double *p_builds;   /* of each commit, from planner_p_builds() */
+    const uint8_t *is_barred; /* commits not to be chosen now: in flight, or off the main line */
+    uint32_t good, bad;       /* the ends */
+    double build_price;       /* of building one revision, in runs */
+};
+
+struct choice {
+    uint32_t revision;  /* UINT32_MAX: nothing can be learned any more */
+    uint32_t n_runs;
+    double info_bits;   /* expected, the chance that it does not build included */
+    double price_runs;
+};
+
+/** The best next choice, and roughly how many runs it will take to the end at that rate. */
+struct choice planner_choose(const struct planner *p);
+
+/** Mutual information between the answer and the mean of n_runs runs of a revision. */
+double planner_information(const struct planner *p, uint32_t revision, uint32_t n_runs);
+
+/**
+ * Probability that each commit can be built and measured, learned from its neighbours in
+ * topological order: broken commits come in stretches, whose length is log-uniform; between two
+ * broken ones nothing is expected to work once several probes there have failed.
+ */
+void planner_p_builds(const uint8_t *testable, uint32_t n, double *p_builds);
+
+/** Below this chance a commit counts as part of the broken stretch around it. */
+extern const double planner_presumed_broken;
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Belief over which commit carries the change.
+ *
+ * Hypotheses: no change; one step at candidate c with the sign that is worse (or either); the same
+ * with the other sign ("reversed"); and, where good is no ancestor of bad, "the merge base is bad
+ * already". Commits that the sampled revisions cannot tell apart share one likelihood; they form a
+ * class. A step smaller than the minimum effect counts as no change.
+ *
+ * Pure; the same calls give the same answer. Probabilities sum to one.
+ */
+#ifndef SEARCH_POSTERIOR_H
+#define SEARCH_POSTERIOR_H
+
+#include "model/metric.h"
+#include "search/dag.h"
+#include "search/evidence.h"
+#include "search/fit.h"
+
+/** Candidates that all samples so far treat alike. */
+struct hypothesis {
+    uint32_t first;   /* its oldest candidate */
+    uint32_t n;       /* candidates in it */
+    double weight;    /* prior weight of its candidates together */
+    double p[2];      /* posterior of a step here, of at least M: bad lower (0), bad higher (1) */
+    struct fit fit[2];
+};
+
+struct posterior {
+    bool is_rate;
+    enum worse worse;
+    double *weight;       /* prior weight of each commit of the range; 0: cannot be it. Sums to 1 */
+    uint32_t *class_of;   /* class of each commit; UINT32_MAX for those with weight 0 */
+    uint32_t n_classes;
+    struct hypothesis *classes;
+    bool has_merge_base;
+    uint8_t *is_above_base; /* of each commit: bad under "the merge base is bad" */
+    struct scale scale;
+    double p_none;        /* no change, steps smaller than M included */
+    double p_reversed;    /* sum over the wrong sign; 0 for worse either */
+    double p_merge_base;
+    struct fit_none none;
+    double entropy_bits;  /* of the answer */
+};
+
+/** `weight` is copied and scaled to sum to one. merge_base_side may be NULL: commits that are bad
+ *  if the merge base is. Pre: at least one positive weight. */
+struct posterior *posterior_new(uint32_t n_commits, const double *weight, bool is_rate,
+                                enum worse worse, const uint8_t *is_above_base);
+void posterior_free(struct posterior *p);
+DEFINE_AUTO(struct posterior, posterior_free)
+
+/** A revision was sampled for the first time: classes are cut where it tells their members apart. */
+void posterior_refine(struct posterior *p, const struct evidence *e, uint32_t slot);
+/** Brings all probabilities up to date with the evidence. Pre: refined for every slot; n_runs > 0. */
+void posterior_update(struct posterior *p, const struct evidence *e, struct scale scale);
+
+/** Probability that commit c is the culprit. */
+double posterior_of(const struct posterior *p, uint32_t c);
+/** Probability of class k with an allowed sign. */
+double posterior_class(const struct posterior *p, uint32_t k);
+/** The likeliest class; UINT32_MAX before the first update. */
+uint32_t posterior_best_class(const struct posterior *p);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Running a job, a command out of a project, so that nothing of it survives.
+ *
+ * A job has no terminal, an environment of exactly what it is given, limits on time, memory,
+ * processes, disk and output, and a supervisor that ends its whole process tree when the command
+ * ends, a limit is reached, the caller says stop, or the caller's process dies.
+ */
+#ifndef SANDBOX_SANDBOX_H
+#define SANDBOX_SANDBOX_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/project.h"
+#include "workers/sandbox/clip.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What a kind of sandbox is; one row a kind. */
+struct sandbox_kind_row {
+    enum sandbox_kind kind;
+    const char *name;
+    const char *help;
+    /** Appends the argument list that runs `command`; NULL: not available on this worker. */
+    void (*argv)(const char *command, struct strings *argv);
+};
+extern const struct sandbox_kind_row sandbox_kinds[];
+extern const size_t n_sandbox_kinds;
+
+/** The row that a project's limits ask for, plain where they do not say; ERR_INVALID if this
+ *  worker does not have it. */
+MUST_CHECK enum err_code sandbox_kind_of(const struct sandbox_limits *l,
+                                         const struct sandbox_kind_row **out, struct err *e);
+
+struct sandbox;
+
+/**
+ * Starts the supervisor.
+ *
+ * Pre: called early, while the program has one thread and little memory: a command's peak memory is
+ *      never seen below the memory that this process had here.
+ */
+MUST_CHECK enum err_code sandbox_new(struct sandbox **out, struct err *e);
+void sandbox_free(struct sandbox *s);
+DEFINE_AUTO(struct sandbox, sandbox_free)
+
+enum job_go { JOB_GO_ON, JOB_STOP };
+
+struct job_spec {
+    const char *command;                 /* for /bin/sh -ec */
+    const char *folder;                  /* to start in */
+    const struct strings *environment;   /* "KEY=value", all of it */
+    const struct sandbox_limits *limits; /* kind as well */
+    int64_t timeout_ns;                  /* 0: none */
+    const char *const *watched;          /* folders whose growth counts as disk; NULL ends */
+    int64_t disk_before_bytes;           /* their size before, see sandbox_disk_usage */
+    enum job_go (*tick)(void *context);  /* asked about every 100 ms; NULL: never stops */
+    void *context;
+};
+
+enum job_end {
+    JOB_EXITED,    /* by itself, with a status */
+    JOB_SIGNALED,  /* by a signal that we did not send */
+    JOB_TIMED_OUT, /* killed at its time limit */
+    JOB_LIMIT,     /* killed at its memory, process or disk limit; `reason` names it */
+    JOB_STOPPED    /* killed because tick said so */
+};
+
+struct job_outcome {
+    enum job_end end;
+    int code;          /* exit status, or signal */
+    int64_t wall_ns;   /* CLOCK_MONOTONIC, exec of the shell to its exit */
+    int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
+    int64_t rss_bytes; /* peak of the largest process among them */
+    char reason[256];  /* for people; empty after exit status 0 */
+};
+
+enum { JOB_OUTPUT_BYTES = 16 * MIB }; /* kept of stdout, or of both, where limits do not say */
+
+/**
+ * Runs a job to its end. When it returns no process of the job is left.
+ *
+ * Outputs: stdout goes to `out`, stdout and stderr as they come to `log`; either may be NULL. Both
+ *          are the caller's, with limits of their own, and are filled even on errors.
+ * Errors:  ours, never the job's: ERR_IO (no process, no folder, supervisor lost), ERR_INVALID (a
+ *          kind of sandbox that this worker does not have).
+ */
+MUST_CHECK enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec,
+                                     struct clip *out, struct clip *log,
+                                     struct job_outcome *outcome, struct err *e);
+
+/** Bytes that the folders take on disk; stops counting once over `enough_bytes`. */
+int64_t sandbox_disk_usage(const char *const *folders, int64_t enough_bytes);
+
+/** How much of a job's output its limits keep. */
+size_t sandbox_output_bytes(const struct sandbox_limits *l);
+
+#endif
