@@ -28,13 +28,16 @@ const char *err_name(enum err_code code)
 /** A cut in the middle of a UTF-8 sequence would make the whole text invalid. */
 static void trim_partial(char *s, size_t cap, int wanted)
 {
+    size_t n = strlen(s);
+    size_t back = 0; /* continuation bytes at the end */
+
     if (wanted < 0 || (size_t)wanted < cap)
         return;
-    size_t n = strlen(s);
-    size_t back = 0;
     while (back < 3 && back < n && ((unsigned char)s[n - 1 - back] & 0xC0) == 0x80)
         back++;
-    if (back < n && ((unsigned char)s[n - 1 - back] & 0xC0) == 0xC0)
+    unsigned char lead = back < n ? (unsigned char)s[n - 1 - back] : 0;
+    size_t len = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (len > back + 1)
         s[n - 1 - back] = '\0';
 }
 

@@ -96,7 +96,9 @@ static enum err_code unpack_piece(ZSTD_DCtx *d, ZSTD_inBuffer *in, struct sink *
         enum err_code rc = sink_add(sink, plain, to.pos, e);
         if (rc)
             return rc;
-    } while (in->pos < in->size || to.pos == to.size);
+        /* A full output may hide more, except at the end of a frame: asked again, zstd would start
+         * another one. */
+    } while (in->pos < in->size || (to.pos == to.size && *hint != 0));
     return ERR_OK;
 }
 
