@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "model/project.h"
 #include "model/revision.h"
@@ -20,14 +21,30 @@ struct request {
     bool first_parent;          /* test main-line merges only, then inside the merge found */
     bool no_inside;             /* with first_parent: a merge is an answer */
     bool fresh;                 /* ignore stored samples and artifacts */
+    bool is_seed_set;           /* else whoever takes the request draws one, at most REQUEST_MAX_SEED */
     uint64_t seed;
     int64_t budget_runs;
-    int64_t budget_ns;          /* wall time over all sittings */
+    int64_t budget_ns;          /* wall time over all sittings; 0: none */
 };
+
+#define REQUEST_CONFIDENCE  0.99
+#define REQUEST_BUDGET_RUNS 2000
+#define REQUEST_PLATFORM    "linux-x64"
+#define REQUEST_MAX_SEED    UINT64_C(9007199254740991) /* exact in every JSON reader */
 
 void request_free(struct request *r);
 DEFINE_AUTO(struct request, request_free)
-const struct metric *request_metric(const struct request *r);
+/** Takes the project over (may be NULL for now); defaults filled in from it, then from above. */
+struct request *request_new(struct project *project);
+const struct metric *request_metric(const struct request *r); /* NULL: no such metric */
+/** Complete and consistent, project and metric included. Errors begin with the key at fault. */
+MUST_CHECK enum err_code request_check(const struct request *r, struct err *e);
+/**
+ * {"project": {…}, "metric", "good", "bad", "platform", "confidence", "min_effect" (percent),
+ *  "first_parent", "no_inside", "fresh", "seed", "budget_runs", "budget_time"}.
+ * Needed are project (an object here: a name is looked up before), good, bad, and metric unless
+ * the project has just one. Unknown keys are errors. Checked too.
+ */
 json *request_to_json(const struct request *r);
 MUST_CHECK enum err_code request_from_json(const json *v, struct request **out, struct err *e);
 /** Same key: the same question; a second one joins the first while that is not finished.
@@ -45,8 +62,9 @@ MUST_CHECK enum err_code bisection_state_parse(const char *s, enum bisection_sta
 
 enum verdict_kind { VERDICT_NONE, VERDICT_CULPRIT, VERDICT_RANGE, VERDICT_NOT_REPRODUCED, VERDICT_INCONCLUSIVE, VERDICT_FAILED };
 enum finding { FINDING_NONE, FINDING_REVERSED, FINDING_HUMP, FINDING_BAD_MERGE_BASE, FINDING_DRIFT, FINDING_CULPRIT_NOT_BUILT };
-const char *verdict_name(enum verdict_kind v);
+const char *verdict_name(enum verdict_kind v); /* NULL for none */
 const char *finding_name(enum finding f); /* NULL for none */
+MUST_CHECK enum err_code verdict_parse(const char *s, enum verdict_kind *out, struct err *e);
 
 struct level {
     double mean;
@@ -103,6 +121,9 @@ struct verdict {
 
 void verdict_free(struct verdict *v);
 DEFINE_AUTO(struct verdict, verdict_free)
+/** Leaves it empty; for a verdict that is not on the heap. */
+void verdict_fini(struct verdict *v);
+DEFINE_AUTO_FINI(struct verdict, verdict_fini)
 json *verdict_to_json(const struct verdict *v);
 MUST_CHECK enum err_code verdict_from_json(const json *v, struct verdict **out, struct err *e);
 

@@ -236,9 +236,9 @@ static enum err_code read_bool(const struct field *f, const json *v, void *out, 
 
 static enum err_code set_bool(const struct field *f, const char *text, void *out, struct err *e)
 {
-    static const struct choice words[] = {{"yes", 1, 0},  {"no", 0, 0},  {"true", 1, 0},
-                                          {"false", 0, 0}, {"on", 1, 0}, {"off", 0, 0},
-                                          {0}};
+    static const struct choice words[] = {
+        {"yes", 1, 0}, {"no", 0, 0}, {"true", 1, 0}, {"false", 0, 0}, {"on", 1, 0},
+        {"off", 0, 0}, {0}};
     unsigned value = 0;
 
     if (choice_parse(words, text, &value, e))

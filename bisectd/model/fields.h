@@ -87,7 +87,8 @@ enum err_code err_under(struct err *e, const char *format, ...) PRINTF(2, 3);
 void duration_text(int64_t ns, char out[32]);
 void size_text(int64_t bytes, char out[32]);
 
-/** Letters, digits and ._- with a letter or digit first, at most 64: names of projects, metrics, platforms. */
+/** Letters, digits and ._- with a letter or digit first, at most 64: names of projects, metrics,
+ * platforms. */
 MUST_CHECK enum err_code name_check(const char *key, const char *name, struct err *e);
 /** A path below some folder: relative, no "..", not empty. */
 MUST_CHECK enum err_code path_check(const char *key, const char *path, struct err *e);

@@ -275,7 +275,7 @@ json *project_to_json(const struct project *p)
 
 static enum err_code read_submodules(const json *v, struct project *p, struct err *e)
 {
-    static const struct field word = {"submodules", FIELD_CHOICE, AT(submodules), 0, 0, 0,
+    static const struct field word = {"submodules",      FIELD_CHOICE, AT(submodules), 0, 0, 0,
                                       submodules_choices};
     static const struct field urls = {"submodules", FIELD_PAIRS, AT(submodule_urls), 0, 0, 0, NULL};
 

@@ -261,9 +261,9 @@ enum err_code task_result_check(const struct task_result *r, const struct task_s
     for (size_t i = 0; i < r->n_runs; i++) {
         if (r->runs[i].run >= spec->n_runs)
             return err_set(e, ERR_INVALID, "runs[%zu]: the task has no run %u", i, r->runs[i].run);
-        if (i > 0 && (r->runs[i].run < r->runs[i - 1].run ||
-                      (r->runs[i].run == r->runs[i - 1].run &&
-                       r->runs[i].attempt <= r->runs[i - 1].attempt)))
+        if (i > 0 &&
+            (r->runs[i].run < r->runs[i - 1].run || (r->runs[i].run == r->runs[i - 1].run &&
+                                                     r->runs[i].attempt <= r->runs[i - 1].attempt)))
             return err_set(e, ERR_INVALID, "runs[%zu]: not after the one before it", i);
     }
     return ERR_OK;
