@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/client.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/daemon.h"
+#include "cli/terminal.h"
+#include "commits/home.h"
+#include "wire/http.h"
+#include <errno.h>
+#include <string.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define API "/api/v1"
+
+enum { TOKEN_MOST = 4 * KIB, PAGE = 1000, ID_LEAST = 4, LOG_MOST = 32 * MIB };
+static const char default_base[] = "http://127.0.0.1:8641";
+
+struct client {
+    struct http *http;
+    char *store; /* NULL: a service */
+    bool has_started;
+};
+
+void client_free(struct client *c)
+{
+    if (!c)
+        return;
+    http_free(c->http);
+    mem_free(c->store);
+    mem_free(c);
+}
+
+const char *client_store(const struct client *c)
+{
+    return c->store;
+}
+
+const char *client_base(const struct client *c)
+{
+    return http_base(c->http);
+}
+
+bool client_has_started(const struct client *c)
+{
+    return c->has_started;
+}
+
+/* Asking */
+
+static enum http_go stop_when_interrupted(void *context)
+{
+    (void)context;
+    return interrupt_seen() ? HTTP_STOP : HTTP_GO_ON;
+}
+
+static enum err_code connect_to(const char *base, const char *token, int64_t retry_ns,
+                                struct client **out, struct err *e)
+{
+    struct http_options options = {
+        .base = base, .token = token, .retry_ns = retry_ns, .tick = stop_when_interrupted};
+    struct http *http = NULL;
+
+    if (http_new(&options, &http, e))
+        return e->code;
+    *out = mem_alloc(sizeof(**out));
+    (*out)->http = http;
+    return ERR_OK;
+}
+
+/* No answer at all has no HTTP status: then what to do about it is ours to say. */
+static enum err_code explain(const struct client *c, struct err *e)
+{
+    bool has_answer = e->sys >= 100;
+
+    if (e->code != ERR_PEER || has_answer)
+        return e->code;
+    err_wrap(e, "no answer from bisectd at %s", client_base(c));
+    if (c->store)
+        return err_hint(e, "It has stopped; nothing it accepted is lost. Run the same command "
+                           "again to go on. Its log is %s/bisectd.log.",
+                        c->store);
+    return err_hint(e, "Start it with `bisectd`, name it with --coordinator URL, or name the store "
+                       "of an earlier run with --store DIR.");
+}
+
+static enum err_code call(struct client *c, const struct http_request *r, json **out, struct err *e)
+{
+    if (http_call(c->http, r, NULL, out, e) == ERR_OK)
+        return ERR_OK;
+    if (e->code == ERR_DENIED && !e->hint[0])
+        err_hint(e, "Give a token with --token-file FILE; the daemon's first one is admin.token in "
+                    "its data folder.");
+    return explain(c, e);
+}
+
+enum err_code client_get(struct client *c, const char *path, json **out, struct err *e)
+{
+    AUTO(mem_free) char *full = mem_printf(API "%s", path);
+    struct http_request r = {.method = HTTP_GET, .path = full};
+
+    return call(c, &r, out, e);
+}
+
+enum err_code client_post(struct client *c, const char *path, const json *body, json **out,
+                          struct err *e)
+{
+    AUTO(mem_free) char *full = mem_printf(API "%s", path);
+    struct http_request r = {
+        .method = HTTP_POST, .path = full, .json = body, .repeat = HTTP_REPEAT_SAFE};
+
+    return call(c, &r, out, e);
+}
+
+enum err_code client_get_text(struct client *c, const char *path, struct buf *out, struct err *e)
+{
+    AUTO(mem_free) char *full = mem_printf(API "%s", path);
+    struct http_request r = {.method = HTTP_GET, .path = full, .max_bytes = LOG_MOST};
+
+    if (http_call_raw(c->http, &r, NULL, out, e))
+        return explain(c, e);
+    return ERR_OK;
+}
+
+/* A cursor is whatever the server gave, string or number. */
+static void add_cursor(struct buf *path, const json *next)
+{
+    AUTO(buf_fini) struct buf number = {0};
+
+    buf_adds(path, "&after=");
+    if (json_is_string(next)) {
+        http_escape(path, json_str(next, ""));
+        return;
+    }
+    buf_printf(&number, "%lld", (long long)json_int(next, 0));
+    http_escape(path, buf_str(&number));
+}
+
+enum err_code client_list(struct client *c, const char *path, size_t limit, json **out,
+                          struct err *e)
+{
+    AUTO(json_free) json *all = json_new_array();
+    AUTO(json_free) json *page = NULL;
+
+    do {
+        AUTO(buf_fini) struct buf full = {0};
+        size_t left = limit ? limit - json_len(all) : PAGE;
+        json *next = json_at(page, "next");
+        buf_printf(&full, "%s%climit=%zu", path, strchr(path, '?') ? '&' : '?',
+                   left < PAGE ? left : (size_t)PAGE);
+        if (page)
+            add_cursor(&full, next);
+        json_free(page);
+        page = NULL;
+        if (client_get(c, buf_str(&full), &page, e))
+            return e->code;
+        json *items = json_at(page, "items");
+        for (size_t i = 0; i < json_len(items); i++)
+            json_push(all, json_keep(json_item(items, i)));
+        if (json_len(items) == 0)
+            break;
+    } while (!json_is_null(json_at(page, "next")) && (!limit || json_len(all) < limit));
+    *out = TAKE(all);
+    return ERR_OK;
+}
+
+/* Finding */
+
+static enum err_code read_token(const char *path, struct buf *out, struct err *e)
+{
+    if (file_read(path, TOKEN_MOST, out, e))
+        return err_wrap(e, "token file");
+    while (out->len > 0 && strchr(" \t\r\n", out->data[out->len - 1]))
+        out->data[--out->len] = '\0';
+    return ERR_OK;
+}
+
+/* `own`: where a daemon of this person's keeps its first token; NULL: not known. */
+static enum err_code open_service(const struct options *o, const char *base, const char *own,
+                                  struct client **out, struct err *e)
+{
+    AUTO(buf_fini) struct buf token = {0};
+    const char *path = o->token_file ? o->token_file : getenv("BISECTD_TOKEN_FILE");
+    bool is_unix = strncmp(base, "unix:", 5) == 0;
+
+    if (path && path[0]) {
+        if (read_token(path, &token, e))
+            return e->code;
+    } else if (own && !is_unix && access(own, R_OK) == 0 && read_token(own, &token, e)) {
+        return e->code;
+    }
+    return connect_to(base, token.len ? buf_str(&token) : NULL, 2 * NS_PER_S, out, e);
+}
+
+static bool is_alive(const struct client *c)
+{
+    struct http_request r = {.method = HTTP_GET, .path = "/healthz", .timeout_ns = 5 * NS_PER_S};
+    AUTO(buf_fini) struct buf answer = {0};
+
+    return http_call_raw(c->http, &r, NULL, &answer, NULL) == ERR_OK;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* Workers of a private daemon ask for work all the time; one without any shows none. */
+static bool has_workers(struct client *c)
+{
+    AUTO(json_free) json *health = NULL;
+    struct http_request r = {.method = HTTP_GET, .path = "/healthz"};
+
+    if (http_call(c->http, &r, NULL, &health, NULL))
+        return true;
+    return json_int(json_at(health, "local_workers"), 1) > 0;
+}
+
+/* Longer than a private daemon waits for somebody to connect before it stops. */
+enum { READER_GONE_MS = 2500, READER_TRIES = 8, SLOT_MS = 250, SLOT_TRIES = 40 };
+
+/* One living daemon on the store, fit for the need; NULL if there is none. */
+static enum err_code attach(const char *base, enum client_need need, struct client **out,
+                            struct err *e)
+{
+    for (int i = 0; i < READER_TRIES; i++) {
+        AUTO(client_free) struct client *c = NULL;
+        if (interrupt_seen())
+            return err_set(e, ERR_TIMEOUT, "stopped");
+        if (connect_to(base, NULL, 0, &c, e))
+            return e->code;
+        if (!is_alive(c))
+            return ERR_OK;
+        if (need == CLIENT_READS || has_workers(c)) {
+            *out = TAKE(c);
+            return ERR_OK;
+        }
+        client_free(c);
+        c = NULL;
+        pause_ms(READER_GONE_MS);
+    }
+    err_set(e, ERR_CONFLICT, "somebody reads this store without workers of its own");
+    return err_hint(e, "Wait until that command is over, then try again.");
+}
+
+/* A daemon that is just stopping still has the folder's lock: then neither connecting nor starting
+ * works for a moment. */
+static enum err_code attach_or_start(const char *store, int64_t n_workers, enum client_need need,
+                                     struct client **out, struct err *e)
+{
+    AUTO(mem_free) char *base = daemon_base(store);
+    AUTO(client_free) struct client *c = NULL;
+    bool has_started = false;
+
+    for (int i = 0; i < SLOT_TRIES && !c; i++) {
+        struct err quiet = {0};
+        if (i > 0)
+            pause_ms(SLOT_MS);
+        if (attach(base, need, &c, e))
+            return e->code;
+        if (c)
+            break;
+        has_started = daemon_start(store, n_workers, &quiet) == ERR_OK;
+        if (has_started && connect_to(base, NULL, NS_PER_S, &c, e))
+            return e->code;
+        bool is_taken = strstr(quiet.text, "in use") != NULL;
+        if (!has_started && !is_taken) {
+            *e = quiet;
+            return e->code;
+        }
+        *e = quiet;
+    }
+    if (!c)
+        return e->code;
+    c->has_started = has_started;
+    c->store = mem_dup(store);
+    *e = (struct err){0};
+    *out = TAKE(c);
+    return ERR_OK;
+}
+
+enum err_code client_open_store(const char *store, const struct options *o, enum client_need need,
+                                struct client **out, struct err *e)
+{
+    AUTO(mem_free) char *real = NULL;
+    int64_t n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+
+    if (file_mkdirs(store, 0700, e)) {
+        err_wrap(e, "store");
+        return err_hint(e, "Name a folder you may write to with --store DIR.");
+    }
+    real = path_real(store, e);
+    if (!real)
+        return e->code;
+    return attach_or_start(real, n_workers, need, out, e);
+}
+
+/* The store of the repository we stand in, if a run has made one. */
+static char *store_here(void)
+{
+    AUTO(mem_free) char *home = NULL;
+
+    if (home_of(".", &home, NULL))
+        return NULL;
+    AUTO(mem_free) char *store = path_join(home, "bisectd");
+    AUTO(mem_free) char *database = path_join(store, "bisectd.db");
+    return file_exists(database) ? TAKE(store) : NULL;
+}
+
+static enum err_code open_named_store(const struct options *o, enum client_need need,
+                                      struct client **out, struct err *e)
+{
+    AUTO(mem_free) char *database = path_join(o->store, "bisectd.db");
+
+    if (!file_exists(database)) {
+        err_set(e, ERR_NOT_FOUND, "no store at %s", o->store);
+        return err_hint(e, "A store is the folder that `run` was given as --store; by default it "
+                           "is bisectd/ in the repository's .git.");
+    }
+    return client_open_store(o->store, o, need, out, e);
+}
+
+enum err_code client_open(const struct options *o, enum client_need need, struct client **out,
+                          struct err *e)
+{
+    AUTO(mem_free) char *state = daemon_state_dir();
+    AUTO(mem_free) char *own_token = path_join(state, "admin.token");
+    const char *url = getenv("BISECTD_URL");
+
+    if (o->coordinator)
+        return open_service(o, o->coordinator, own_token, out, e);
+    if (o->store)
+        return open_named_store(o, need, out, e);
+    if (url && url[0])
+        return open_service(o, url, own_token, out, e);
+    AUTO(mem_free) char *here = store_here();
+    if (here)
+        return client_open_store(here, o, need, out, e);
+    return open_service(o, default_base, own_token, out, e);
+}
+
+/* Bisections */
+
+static enum err_code get_verdict(struct client *c, const char *id, struct verdict **out,
+                                 struct err *e)
+{
+    AUTO(buf_fini) struct buf path = {0};
+    AUTO(json_free) json *document = NULL;
+
+    buf_adds(&path, "/bisections/");
+    http_escape(&path, id);
+    if (client_get(c, buf_str(&path), &document, e))
+        return e->code;
+    if (verdict_from_json(document, out, e))
+        return err_wrap(e, "answer of %s", client_base(c));
+    return ERR_OK;
+}
+
+/* The newest bisections whose id begins with `part`; an error unless it is exactly one. */
+static enum err_code complete_id(struct client *c, const char *part, char **out, struct err *e)
+{
+    AUTO(json_free) json *items = NULL;
+    const char *found = NULL;
+    size_t n_found = 0;
+
+    if (strlen(part) >= ID_LEAST && client_list(c, "/bisections", PAGE, &items, e))
+        return e->code;
+    for (size_t i = 0; i < json_len(items); i++) {
+        const char *id = json_str(json_at(json_item(items, i), "id"), "");
+        if (strncmp(id, part, strlen(part)) == 0) {
+            found = id;
+            n_found++;
+        }
+    }
+    if (n_found == 1) {
+        *out = mem_dup(found);
+        return ERR_OK;
+    }
+    if (n_found > 1)
+        err_set(e, ERR_NOT_FOUND, "%zu bisections begin with %s", n_found, part);
+    else
+        err_set(e, ERR_NOT_FOUND, "no bisection %s at %s", part, client_base(c));
+    return err_hint(e, "`bisectctl list` shows those there are.");
+}
+
+enum err_code client_bisection(struct client *c, const char *id, char **full_id,
+                               struct verdict **out, struct err *e)
+{
+    AUTO(mem_free) char *whole = mem_dup(id);
+    AUTO(verdict_free) struct verdict *v = NULL;
+
+    if (get_verdict(c, whole, &v, e)) {
+        if (e->code != ERR_NOT_FOUND)
+            return e->code;
+        mem_free(whole);
+        whole = NULL;
+        *e = (struct err){0};
+        if (complete_id(c, id, &whole, e) || get_verdict(c, whole, &v, e))
+            return e->code;
+    }
+    if (full_id)
+        *full_id = TAKE(whole);
+    if (out)
+        *out = TAKE(v);
+    return ERR_OK;
+}
+
+/* Following */
+
+struct stream {
+    const struct follower *f;
+    bool is_over; /* done, or whoever follows has had enough */
+    struct err err;
+};
+
+static bool is_finished(const struct verdict *v)
+{
+    return v->state == BISECTION_DONE || v->state == BISECTION_CANCELED;
+}
+
+static bool show_change(struct stream *s, const struct verdict *v)
+{
+    if (!s->f->changed(s->f->context, v) || is_finished(v))
+        s->is_over = true;
+    return !s->is_over;
+}
+
+static enum http_go on_event(void *context, const char *name, const char *data, size_t n)
+{
+    struct stream *s = context;
+    AUTO(json_free) json *document = NULL;
+    AUTO(verdict_free) struct verdict *v = NULL;
+
+    if (strcmp(name, "done") == 0) {
+        s->is_over = true;
+        return HTTP_STOP;
+    }
+    if (strcmp(name, "progress") != 0)
+        return HTTP_GO_ON;
+    if (json_parse(data, n, &document, &s->err) || verdict_from_json(document, &v, &s->err)) {
+        err_wrap(&s->err, "event of the coordinator");
+        s->is_over = true;
+        return HTTP_STOP;
+    }
+    return show_change(s, v) ? HTTP_GO_ON : HTTP_STOP;
+}
+
+static enum http_go on_tick(void *context)
+{
+    struct stream *s = context;
+
+    if (s->f->tick(s->f->context))
+        return HTTP_GO_ON;
+    s->is_over = true;
+    return HTTP_STOP;
+}
+
+enum { AGAIN_MS = 250, AGAIN_TRIES_STORE = 4, AGAIN_TRIES_SERVICE = 240 };
+
+/* The stream broke. A daemon that is restarted comes back; a private one does not. */
+static enum err_code find_again(struct client *c, const char *id, struct stream *s, struct err *e)
+{
+    int tries = c->store ? AGAIN_TRIES_STORE : AGAIN_TRIES_SERVICE;
+
+    for (int i = 0; i < tries && !s->is_over; i++) {
+        AUTO(verdict_free) struct verdict *v = NULL;
+        *e = (struct err){0};
+        pause_ms(AGAIN_MS);
+        if (on_tick(s) == HTTP_STOP)
+            return ERR_OK;
+        if (get_verdict(c, id, &v, e) == ERR_OK) {
+            show_change(s, v);
+            return ERR_OK;
+        }
+        if (e->code != ERR_PEER && e->code != ERR_TIMEOUT)
+            return e->code;
+    }
+    return s->is_over ? ERR_OK : e->code;
+}
+
+enum err_code client_follow(struct client *c, const char *id, const struct follower *f,
+                            struct err *e)
+{
+    struct stream s = {.f = f};
+    struct http_listener listener = {.event = on_event, .tick = on_tick, .context = &s};
+    AUTO(buf_fini) struct buf path = {0};
+
+    buf_adds(&path, API "/bisections/");
+    http_escape(&path, id);
+    buf_adds(&path, "/events");
+    while (!s.is_over) {
+        *e = (struct err){0};
+        enum err_code code = http_events(c->http, buf_str(&path), &listener, e);
+        if (s.is_over || code == ERR_OK)
+            break;
+        bool is_broken = code == ERR_PEER || code == ERR_TIMEOUT;
+        if (!is_broken || find_again(c, id, &s, e))
+            return explain(c, e);
+    }
+    *e = s.err;
+    return e->code;
+}
