@@ -59,7 +59,7 @@ static int socket_of(const struct call *c)
     return info ? info->connect_fd : -1;
 }
 
-static void watch(struct call *c)
+void call_watch(struct call *c)
 {
     struct epoll_event ev = {.events = EPOLLRDHUP, .data.ptr = c};
 
@@ -78,7 +78,6 @@ static void suspend(struct call *c)
 {
     MHD_suspend_connection(c->connection);
     c->is_suspended = true;
-    watch(c);
 }
 
 void call_resume(struct call *c)
@@ -154,6 +153,7 @@ static ssize_t on_stream(void *cls, uint64_t at, char *into, size_t max)
     if (c->is_last || c->server->is_stopping)
         return MHD_CONTENT_READER_END_OF_STREAM;
     suspend(c);
+    call_watch(c);
     return 0;
 }
 
@@ -164,7 +164,8 @@ static struct MHD_Response *response_of(struct call *c)
     struct exchange *x = c->x;
 
     if (x->topic)
-        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, on_stream, c, NULL);
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, on_stream, c,
+                                                 NULL);
     if (x->download.fd >= 0) {
         struct MHD_Response *r =
             MHD_create_response_from_fd64((uint64_t)x->download.bytes, x->download.fd);

@@ -54,13 +54,15 @@ struct call {
     /* a stream of events */
     struct buf out;
     size_t n_sent;
-    bool is_dirty;  /* has news to tell */
-    bool is_last;   /* nothing after what is in `out` */
+    bool is_dirty;    /* has news to tell */
+    bool is_last;     /* nothing after what is in `out` */
     struct mono told; /* when `out` was filled last */
 };
 
 void call_move(struct call *c, enum call_list to);
 void call_resume(struct call *c);
+/** Until it is resumed: the client's leaving makes watch_fd readable. */
+void call_watch(struct call *c);
 
 /** When a stream wants to be filled; INT64_MAX: it is at its end. */
 int64_t call_stream_due(const struct call *c);

@@ -64,7 +64,8 @@ static json *responses(const struct route *r)
     json_put(answers, "default", error);
     if (r->role != ROLE_NONE)
         json_put(answers, "401",
-                 json_put(json_new_object(), "description", json_new_string("a token is missing or unknown")));
+                 json_put(json_new_object(), "description",
+                          json_new_string("a token is missing or unknown")));
     return answers;
 }
 

@@ -185,8 +185,8 @@ void exchange_admit(struct exchange *x, const struct head *h, const struct servi
         refuse_size(x);
     } else if (x->route->body != BODY_FILE || open_upload(x, s)) {
         if (h->idempotency_key && strcmp(x->method, "POST") == 0)
-            x->idempotency_key = mem_dup_n(h->idempotency_key,
-                                           strnlen(h->idempotency_key, MAX_KEY_BYTES));
+            x->idempotency_key =
+                mem_dup_n(h->idempotency_key, strnlen(h->idempotency_key, MAX_KEY_BYTES));
     }
     x->stage = EXCHANGE_READING;
 }

@@ -11,7 +11,7 @@ struct head {
     bool is_private;           /* came over the private socket: may do everything */
     const char *authorization; /* NULL: none, as the next */
     const char *idempotency_key;
-    int64_t content_bytes;     /* -1: not told */
+    int64_t content_bytes; /* -1: not told */
 };
 
 /** Finds the route and checks caller, query and announced size; a refusal becomes the answer. */

@@ -42,8 +42,8 @@ enum exchange_stage {
 
 /** A large body on its way to or from the disk. */
 struct spool {
-    int fd;        /* -1: none */
-    char *path;    /* of an upload, removed with the exchange unless taken */
+    int fd;     /* -1: none */
+    char *path; /* of an upload, removed with the exchange unless taken */
     int64_t bytes;
 };
 
@@ -57,26 +57,26 @@ struct exchange {
     char *args[EXCHANGE_MAX_ARGS]; /* the :parts of the route's path, in order */
     struct pairs query;
     enum role role;
-    char *idempotency_key;    /* NULL: none */
+    char *idempotency_key; /* NULL: none */
     struct buf body;
-    json *json;               /* the body of a BODY_JSON route; NULL if empty */
-    struct spool upload;      /* the body of a BODY_FILE route */
+    json *json;          /* the body of a BODY_JSON route; NULL if empty */
+    struct spool upload; /* the body of a BODY_FILE route */
     bool is_over_limit;
 
     /* while waiting */
-    bool waits_for_task;      /* run again when one may be there */
-    struct mono deadline;     /* run again at the latest */
-    bool is_last_try;         /* the deadline has passed: the handler must answer */
-    struct work *work;        /* what it waits for; NULL: none */
+    bool waits_for_task;  /* run again when one may be there */
+    struct mono deadline; /* run again at the latest */
+    bool is_last_try;     /* the deadline has passed: the handler must answer */
+    struct work *work;    /* what it waits for; NULL: none */
 
     /* answered */
-    int status;               /* 0: not yet */
+    int status; /* 0: not yet */
     const char *content_type;
-    const char *allow;        /* for 405; points into `allow_text` */
+    const char *allow; /* for 405; points into `allow_text` */
     char allow_text[64];
     struct buf answer;
     struct spool download;
-    char *topic;              /* a stream of events about this bisection; NULL: none */
+    char *topic; /* a stream of events about this bisection; NULL: none */
 };
 
 struct exchange *exchange_new(const char *method, const char *path);

@@ -39,7 +39,8 @@ static enum err_code bind_failed(int sys, const char *address, struct err *e)
 {
     if (sys == EADDRINUSE) {
         err_set(e, ERR_CONFLICT, "%s is in use by another program", address);
-        return err_hint(e, "perhaps another bisectd runs; give another port with --listen HOST:PORT");
+        return err_hint(e,
+                        "perhaps another bisectd runs; give another port with --listen HOST:PORT");
     }
     err_sys(e, sys, "listen on %s", address);
     if (sys == EACCES)

@@ -19,10 +19,10 @@ struct route {
     const char *method; /* a GET answers HEAD too */
     const char *path;   /* parts that start with ':' are arguments */
     handler *handle;
-    enum role role;     /* the least that may call it */
+    enum role role; /* the least that may call it */
     enum body_kind body;
-    int64_t max_body;   /* bytes */
-    const char *query;  /* names of the parameters it takes, blank-separated */
+    int64_t max_body;  /* bytes */
+    const char *query; /* names of the parameters it takes, blank-separated */
     const char *help;
 };
 

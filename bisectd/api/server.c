@@ -177,10 +177,12 @@ static void handle(struct call *c)
 {
     c->is_woken = false;
     exchange_run(c->x, c->server->service);
-    if (c->x->stage == EXCHANGE_WAITING)
+    if (c->x->stage == EXCHANGE_WAITING) {
         call_move(c, CALLS_WAITING);
-    else
+        call_watch(c);
+    } else {
         call_move(c, CALLS_HELD);
+    }
 }
 
 void server_handle(struct server *s, struct mono now)

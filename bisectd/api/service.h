@@ -3,7 +3,7 @@
  * What handlers may ask of the rest of the daemon. The app fills it in, so that handlers know
  * neither the driver nor the event loop; what is merely read they read from the store.
  *
- * All is called on the loop's thread within an open transaction.
+ * All is called on the loop's thread, and all that writes within an open transaction.
  */
 #ifndef API_SERVICE_H
 #define API_SERVICE_H
@@ -24,11 +24,13 @@ struct work {
     struct exchange *waiter;         /* NULL: the caller has gone */
     bool is_under_way;               /* run() has not returned to the loop yet */
     bool is_done;
-    json *answer;                    /* NULL: 204 */
+    json *answer; /* NULL: 204 */
     struct err error;
 };
 /** The exchange ends: frees `w` now, or leaves that to work_finish(). */
 void work_abandon(struct work *w);
+/** The common handler of work: waits for x->work, or answers what it brought. */
+void exchange_await(struct exchange *x);
 /** run() has returned. Gives the exchange to be woken, or NULL after freeing `w`. */
 struct exchange *work_finish(struct work *w);
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /bisections and what hangs below one. */
+#include "store/bisections.h"
+#include "api/route.h"
+#include "api/rows.h"
+#include "base/mem.h"
+#include "store/samples.h"
+#include "store/tasks.h"
+
+void bisection_create(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    AUTO(mem_free) char *id = NULL;
+    bool has_joined = false;
+
+    if (!x->json) {
+        err_set(&e, ERR_INVALID,
+                "a bisection needs a JSON body with project, metric, good and bad");
+        answer_error(x, &e);
+        return;
+    }
+    if (s->bisection_create(s->self, x->json, x->role == ROLE_ADMIN, &id, &has_joined, &e)) {
+        answer_error(x, &e);
+        return;
+    }
+    json *o = json_put(json_new_object(), "id", json_new_string(id));
+    answer_json(x, has_joined ? 200 : 201, json_put(o, "joined", json_new_bool(has_joined)));
+}
+
+static json *bisection_item(const struct bisection_row *b)
+{
+    json *o = json_new_object();
+
+    json_put(o, "id", json_new_string(b->id.text));
+    json_put(o, "state", json_new_string(bisection_state_name(b->state)));
+    json_put(o, "verdict",
+             b->verdict ? json_keep(json_at(b->verdict, "verdict")) : json_new_null());
+    json_put(o, "project", json_new_string(b->project));
+    json_put(o, "metric", json_new_string(b->metric));
+    json_put(o, "platform", json_new_string(b->platform));
+    json_put(o, "created", json_time(b->created));
+    json_put(o, "finished", json_time(b->finished));
+    json_put(o, "seconds", json_new_real((double)b->used_ns / (double)NS_PER_S));
+    json_put(o, "message",
+             b->verdict ? json_keep(json_at(b->verdict, "message")) : json_new_string(b->message));
+    return o;
+}
+
+void bisection_list(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    int64_t limit;
+    AUTO(bisection_list_fini) struct bisection_list rows = {0};
+
+    if (exchange_query_int(x, "limit", 1, PAGE_MAX, PAGE_DEFAULT, &limit, &e) ||
+        store_bisection_list(s->store, (size_t)limit, exchange_query(x, "after"), &rows, &e)) {
+        answer_error(x, &e);
+        return;
+    }
+    json *items = json_new_array();
+    for (size_t i = 0; i < rows.n; i++)
+        json_push(items, bisection_item(rows.items[i]));
+    answer_page(x, items, rows.has_more ? json_new_string(rows.items[rows.n - 1]->id.text) : NULL);
+}
+
+void bisection_show(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    json *document = NULL;
+
+    if (s->bisection_show(s->self, x->args[0], &document, &e))
+        answer_error(x, &e);
+    else
+        answer_json(x, 200, document);
+}
+
+void bisection_cancel(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+
+    if (s->bisection_cancel(s->self, x->args[0], &e))
+        answer_error(x, &e);
+    else
+        bisection_show(x, s);
+}
+
+void bisection_events(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    AUTO(json_free) json *document = NULL;
+
+    if (s->bisection_show(s->self, x->args[0], &document, &e))
+        answer_error(x, &e);
+    else
+        answer_stream(x, x->args[0]);
+}
+
+void bisection_replay(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+
+    if (!x->work) {
+        if (s->bisection_replay(s->self, x->args[0], &x->work, &e)) {
+            answer_error(x, &e);
+            return;
+        }
+        x->work->waiter = x;
+        s->work_start(s->self, x->work);
+    }
+    exchange_await(x);
+}
+
+/* An unknown bisection is an error, not an empty list. */
+static enum err_code check_bisection(const struct exchange *x, const struct service *s,
+                                     struct err *e)
+{
+    AUTO(bisection_row_free) struct bisection_row *row = NULL;
+
+    return store_bisection_load(s->store, x->args[0], &row, e);
+}
+
+void bisection_samples(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    struct sample_filter filter = {.bisection = x->args[0]};
+
+    if (check_bisection(x, s, &e))
+        answer_error(x, &e);
+    else
+        answer_samples(x, s, &filter);
+}
+
+static enum err_code task_with_builds(const struct service *s, const struct task_row *t, json **out,
+                                      struct err *e)
+{
+    struct build_filter filter = {.task = t->id.text};
+    AUTO(build_list_fini) struct build_list builds = {0};
+
+    if (store_build_list(s->store, &filter, &builds, e))
+        return e->code;
+    *out = json_task(t, &builds);
+    return ERR_OK;
+}
+
+void bisection_tasks(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    int64_t limit, after;
+    AUTO(task_list_fini) struct task_list rows = {0};
+    AUTO(json_free) json *items = json_new_array();
+
+    if (check_bisection(x, s, &e) ||
+        exchange_query_int(x, "limit", 1, PAGE_MAX, PAGE_DEFAULT, &limit, &e) ||
+        exchange_query_int(x, "after", -1, INT32_MAX, -1, &after, &e) ||
+        store_task_list(s->store, x->args[0], (size_t)limit, after, &rows, &e)) {
+        answer_error(x, &e);
+        return;
+    }
+    for (size_t i = 0; i < rows.n; i++) {
+        json *item;
+        if (task_with_builds(s, rows.items[i], &item, &e)) {
+            answer_error(x, &e);
+            return;
+        }
+        json_push(items, item);
+    }
+    answer_page(x, TAKE(items),
+                rows.has_more ? json_cursor(rows.items[rows.n - 1]->ordinal) : NULL);
+}
+
+void task_show(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    AUTO(task_row_free) struct task_row *task = NULL;
+    json *item = NULL;
+
+    if (store_task_load(s->store, x->args[0], &task, &e) || task_with_builds(s, task, &item, &e))
+        answer_error(x, &e);
+    else
+        answer_json(x, 200, item);
+}
