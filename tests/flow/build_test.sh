@@ -48,18 +48,18 @@ line_repo line --commits 14 --culprit 9
 claim "a build that hangs is ended with all its children, and the commit is untestable"
 project line <<'YAML'
 build:
-  steps: ["test $(cat counter) != 7 || { sleep 31417 & sleep 31417; }"]
+  steps: ["test $(cat counter) != 7 || { sleep NAP & sleep NAP; }"]
   timeout: 1s
 metrics:
   m: {kind: exit, command: "test $(cat counter) != 7 && test $(cat level) = 100"}
 YAML
 bisect_project 0 line
 is_culprit "$answer"
-! pgrep -f 'sleep 31417' >"$out" || fail "a child of the build lives"
+nobody_naps
 
 claim "a build that always hangs fails the bisection, with the reason"
 project line <<'YAML'
-build: {steps: ["sleep 31417"], timeout: 1s}
+build: {steps: ["sleep NAP"], timeout: 1s}
 metrics:
   m: {kind: exit, command: "true"}
 YAML
@@ -70,13 +70,13 @@ claim "a build that leaves daemons behind is a build; nothing of it survives"
 project line <<'YAML'
 build:
   steps:
-    - "setsid sh -c 'exec sleep 27182' >/dev/null 2>&1 </dev/null & (setsid setsid sleep 27182 &) >/dev/null 2>&1; true"
+    - "setsid sh -c 'exec sleep NAP' >/dev/null 2>&1 </dev/null & (setsid setsid sleep NAP &) >/dev/null 2>&1; true"
 metrics:
-  m: {kind: exit, command: "(setsid sleep 27182 >/dev/null 2>&1 &); test $(cat level) = 100"}
+  m: {kind: exit, command: "(setsid sleep NAP >/dev/null 2>&1 &); test $(cat level) = 100"}
 YAML
 bisect_project 0 line
 is_culprit "$answer"
-! pgrep -f 'sleep 27182' >"$out" || fail "a daemon of the build lives"
+nobody_naps
 
 claim "a build over its disk limit is untestable, and the reason is said"
 project line <<'YAML'

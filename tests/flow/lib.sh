@@ -27,6 +27,7 @@ git config --global init.defaultBranch main
 
 claim_text="set up"
 n_claims=0
+nap=$((1000000 + $$)) # seconds that no other test sleeps, so that its sleepers can be told
 started=() # processes to end
 
 # The daemon of a store has gone when its lock is free.
@@ -65,6 +66,10 @@ claim() { # WORDS: what the checks that follow show
     claim_text=$1
     n_claims=$((n_claims + 1))
     echo "- $1"
+}
+
+nobody_naps() {
+    ! pgrep -f "sleep $nap" >"$out" || fail "a sleeper lives on"
 }
 
 fail() { # WORDS
@@ -166,11 +171,12 @@ line_repo() { # NAME OPTION...: $work/NAME; its culprit's hash is in $answer
 
 is_good_level='test "$(cat level)" = 100' # for the metric "exit"
 
-# A project file for $work/NAME with lines of its own; more than the command line can say.
+# A project file for $work/NAME with lines of its own, which may say more than the command line;
+# NAP becomes $nap.
 project() { # NAME <<YAML
     {
         printf 'name: %s\nrepository: %s\nsubmodules: none\nplatforms: [linux-x64]\n' "$1" "$work/$1"
-        cat
+        sed "s/NAP/$nap/g"
     } >"$work/$1.yml"
 }
 

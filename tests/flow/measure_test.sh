@@ -75,12 +75,13 @@ measure 1 exit "$is_good_level || kill -KILL \$\$"
 json '.verdict == "failed"'
 
 claim "a measure that hangs is ended with its children, and is never good"
-measure 0 exit "test \$(cat counter) != 7 || { sleep 16180 & sleep 16180; }; $is_good_level" --timeout 1s
+measure 0 exit "test \$(cat counter) != 7 || { sleep $nap & sleep $nap; }; $is_good_level" --timeout 1s
 is_culprit "$answer"
-! pgrep -f 'sleep 16180' >"$out" || fail "a child of the measure lives"
+nobody_naps
 
 claim "where many measurements time out, the first that does not is not blamed"
-measure 4 value:worse=up 'n=$(cat counter); if test $n -ge 5 && test $n -le 11; then sleep 16180; fi; cat level' \
+measure 4 value:worse=up \
+    "n=\$(cat counter); if test \$n -ge 5 && test \$n -le 11; then sleep $nap; fi; cat level" \
     --timeout 1s
 json '.verdict == "range" and [.candidates[].revision] == $stretch' --argjson stretch "$(commits_at "$line" 5 12)"
 json '(.untestable | length > 0) and (.message | test("test|time"; "i"))'
@@ -89,7 +90,7 @@ claim "a project may say that a time-out is bad"
 project line <<'YAML'
 build: {steps: []}
 metrics:
-  m: {kind: exit, command: "test $(cat level) = 100 || sleep 16180", timeout: 1s, on_timeout: bad}
+  m: {kind: exit, command: "test $(cat level) = 100 || sleep NAP", timeout: 1s, on_timeout: bad}
 YAML
 bisect_project 0 line
 is_culprit "$answer"
