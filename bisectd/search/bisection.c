@@ -5,6 +5,7 @@
 #include "search/state.h"
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const event_names[] = {"started", "capacity", "result", "given_up", "budget", "cancel"};
@@ -193,8 +194,7 @@ static void absorb_build(struct bisection *b, const struct build_result *r, bool
         return;
     }
     if (is_fresh && s->testable == TESTABLE_YES) {
-        s->n_fresh_failed++;
-        mem_free(s->reason);
+        mem_free(s->reason); /* it did build before: its samples stand, the verification does not */
         s->reason = mem_dup(r->reason);
         return;
     }
@@ -354,6 +354,14 @@ void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum findi
     b->why = mem_dup(text);
 }
 
+/** Too few runs to compare with, and no more to be had. */
+static bool is_hopeless(const struct bisection *b, uint32_t v)
+{
+    uint32_t slot = evidence_find(b->evidence, v);
+
+    return b->standing[v].is_exhausted && slot != UINT32_MAX && b->evidence->sampled[slot].all.n < 2;
+}
+
 /** An end that cannot be tested ends it at once, and says which and why. */
 static void check_ends(struct bisection *b)
 {
@@ -361,10 +369,11 @@ static void check_ends(struct bisection *b)
 
     for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
         uint32_t v = bisection_end(b, i);
-        if (b->standing[v].testable != TESTABLE_NO)
+        if (b->standing[v].testable != TESTABLE_NO && !is_hopeless(b, v))
             continue;
         bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "the %s revision %.10s cannot be tested: %s",
-                         names[i < 2 ? i : 2], b->range->commits[v].id.hex, b->standing[v].reason);
+                         names[i < 2 ? i : 2], b->range->commits[v].id.hex,
+                         b->standing[v].reason ? b->standing[v].reason : "its runs fail too often");
     }
 }
 
@@ -439,6 +448,9 @@ void bisection_decide(struct bisection *b, struct effects *out)
         out->issue = mem_resize(out->issue, out->n_issue + 1, sizeof(struct task_spec *));
         out->issue[out->n_issue++] = spec;
     }
+    if (!b->is_finished && b->n_out == 0)
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
+                         "no further run is expected to tell the candidates apart");
     if (b->is_finished)
         cancel_all(b, out);
     out->is_finished = b->is_finished;

@@ -114,7 +114,7 @@ void evidence_split(const struct evidence *e, const uint8_t *is_bad, struct spli
 {
     *out = (struct split){0};
     for (uint32_t h = 0; h < e->n_hosts; h++) {
-        struct moments side[2] = {{0}, {0}};
+        struct moments side[2] = {{.n = 0}, {.n = 0}};
         for (uint32_t i = 0; i < e->n; i++)
             moments_merge(&side[is_bad[i] ? 1 : 0], &e->sampled[i].hosts[h]);
         double n = side[0].n + side[1].n;

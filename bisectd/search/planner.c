@@ -170,7 +170,7 @@ static double price_of(const struct planner *p, uint32_t revision, uint32_t n_ru
 }
 
 static void consider(const struct planner *p, uint32_t revision, uint8_t *mark, double *share,
-                     struct choice *best)
+                     struct probe *best)
 {
     struct mixture m;
     double p_works = p->testable[revision] == TESTABLE_YES ? 1 : p->p_builds[revision];
@@ -178,7 +178,7 @@ static void consider(const struct planner *p, uint32_t revision, uint8_t *mark, 
     class_shares(p, revision, mark, share);
     mixture_fill(p->posterior, share, &m);
     for (size_t i = 0; i < LEN(repeats); i++) {
-        struct choice c = {
+        struct probe c = {
             .revision = revision,
             .n_runs = repeats[i],
             .info_bits = p_works * information(p->posterior, &m, repeats[i]),
@@ -221,9 +221,9 @@ static void shortlist_fill(const struct planner *p, struct shortlist *unbuilt,
     mem_free(mass);
 }
 
-struct choice planner_choose(const struct planner *p)
+struct probe planner_choose(const struct planner *p)
 {
-    struct choice best = {.revision = UINT32_MAX};
+    struct probe best = {.revision = UINT32_MAX};
     struct shortlist unbuilt = {.cap = N_UNBUILT}, built = {.cap = N_BUILT};
     uint8_t *mark = mem_array(p->dag->n, 1);
     double *share = mem_array(p->posterior->n_classes, sizeof(*share));

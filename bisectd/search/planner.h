@@ -25,7 +25,7 @@ struct planner {
     double build_price;       /* of building one revision, in runs */
 };
 
-struct choice {
+struct probe {
     uint32_t revision;  /* UINT32_MAX: nothing can be learned any more */
     uint32_t n_runs;
     double info_bits;   /* expected, the chance that it does not build included */
@@ -33,7 +33,7 @@ struct choice {
 };
 
 /** The best next choice, and roughly how many runs it will take to the end at that rate. */
-struct choice planner_choose(const struct planner *p);
+struct probe planner_choose(const struct planner *p);
 
 /** Mutual information between the answer and the mean of n_runs runs of a revision. */
 double planner_information(const struct planner *p, uint32_t revision, uint32_t n_runs);

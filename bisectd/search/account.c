@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a bisection stands, in the words and numbers of the verdict document. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "search/state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CANDIDATES = 1000 };
+static const double least_candidate = .001;
+
+/** 97.5 % point of Student's t (Cornish-Fisher, Abramowitz & Stegun 26.7.5). */
+static double t_quantile(double dof)
+{
+    double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+    if (dof < 1)
+        return INFINITY;
+    return z + (z3 + z) / (4 * dof) + (5 * z5 + 16 * z3 + 3 * z) / (96 * dof * dof) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * dof * dof * dof);
+}
+
+/** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
+static void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
+{
+    uint8_t *is_bad = mem_array(b->evidence->n + 1, 1);
+    struct split s;
+
+    for (uint32_t i = 0; i < b->evidence->n; i++)
+        is_bad[i] = b->evidence->sampled[i].is_ancestor[c];
+    evidence_split(b->evidence, is_bad, &s);
+    mem_free(is_bad);
+    double dof = s.n - s.n_hosts - 1;
+    out->good = (struct level){s.good.mean, (uint32_t)s.good.n};
+    out->bad = (struct level){s.bad.mean, (uint32_t)s.bad.n};
+    out->delta = s.s_xx > 0 ? s.s_xy / s.s_xx : NAN;
+    out->ratio = s.good.mean != 0 ? s.bad.mean / s.good.mean : NAN;
+    double rest = fmax(s.s_yy - s.s_xy * out->delta, 0);
+    double half = s.s_xx > 0 && dof >= 1 ? t_quantile(dof) * sqrt(rest / dof / s.s_xx) : NAN;
+    out->interval[0] = out->delta - half;
+    out->interval[1] = out->delta + half;
+    if (is_rate(b)) {
+        out->interval[0] = fmax(out->interval[0], -1);
+        out->interval[1] = fmin(out->interval[1], 1);
+    }
+}
+
+static void fill_culprit(const struct bisection *b, struct verdict *out)
+{
+    const struct commit *c = &b->range->commits[b->culprit];
+
+    out->n_culprits = 1;
+    out->culprits = mem_array(1, sizeof(*out->culprits));
+    out->culprits[0] = (struct culprit){
+        .revision = c->id,
+        .subject = mem_dup(c->subject),
+        .author = mem_dup(c->author),
+        .probability = posterior_of(b->posterior, b->culprit),
+        .share = 1,
+    };
+    if (b->is_first_parent && b->is_no_inside)
+        out->culprits[0].probability =
+            posterior_class(b->posterior, b->posterior->class_of[b->culprit]);
+    fill_levels(b, b->culprit, &out->culprits[0]);
+}
+
+static int by_probability(const void *a, const void *b)
+{
+    double pa = ((const struct candidate *)a)->probability;
+    double pb = ((const struct candidate *)b)->probability;
+
+    return (pa < pb) - (pa > pb);
+}
+
+static void fill_candidates(const struct bisection *b, struct verdict *out)
+{
+    bool is_range = b->verdict == VERDICT_RANGE;
+
+    out->candidates = mem_array(b->range->n, sizeof(*out->candidates));
+    for (uint32_t v = 0; v < b->range->n; v++) {
+        double p = posterior_of(b->posterior, v);
+        bool is_shown = is_range ? b->posterior->class_of[v] == b->answer_class
+                                 : p >= least_candidate && b->evidence->n > 0;
+        if (!is_shown || (b->verdict == VERDICT_CULPRIT && v == b->culprit))
+            continue;
+        out->candidates[out->n_candidates++] = (struct candidate){b->range->commits[v].id, p};
+    }
+    if (!is_range)
+        qsort(out->candidates, out->n_candidates, sizeof(*out->candidates), by_probability);
+    if (out->n_candidates > MAX_CANDIDATES && !is_range)
+        out->n_candidates = MAX_CANDIDATES;
+}
+
+static void fill_untestable(const struct bisection *b, struct verdict *out)
+{
+    out->untestable = mem_array(b->range->n, sizeof(*out->untestable));
+    for (uint32_t v = 0; v < b->range->n; v++)
+        if (b->standing[v].testable == TESTABLE_NO)
+            out->untestable[out->n_untestable++] = b->range->commits[v].id;
+}
+
+static double mean_of_end(const struct bisection *b, uint32_t v)
+{
+    uint32_t slot = evidence_find(b->evidence, v);
+
+    return slot == UINT32_MAX ? NAN : b->evidence->sampled[slot].all.mean;
+}
+
+/** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
+static void say_change(const struct bisection *b, double good, double bad, struct buf *out)
+{
+    const char *unit = b->metric->unit ? b->metric->unit : "";
+    const char *gap = unit[0] ? " " : "";
+
+    if (is_rate(b)) {
+        buf_printf(out, "%.0f %% to %.0f %% failing", 100 * good, 100 * bad);
+        return;
+    }
+    buf_printf(out, "%.5g%s%s to %.5g%s%s", good, gap, unit, bad, gap, unit);
+    if (good != 0)
+        buf_printf(out, " (%+.1f %%)", 100 * (bad - good) / fabs(good));
+}
+
+static void say_culprit(const struct bisection *b, const struct verdict *v, struct buf *out)
+{
+    const struct culprit *c = &v->culprits[0];
+
+    buf_printf(out, "%.10s \"%s\" changed %s from ", c->revision.hex, c->subject, b->metric->name);
+    say_change(b, c->good.mean, c->bad.mean, out);
+    buf_printf(out, ", %.4g %% sure", 100 * c->probability);
+}
+
+static void say_range(const struct bisection *b, const struct verdict *v, struct buf *out)
+{
+    uint32_t n_broken = 0;
+
+    for (size_t i = 0; i < v->n_candidates; i++) {
+        uint32_t at = range_find(b->range, &v->candidates[i].revision);
+        n_broken += b->standing[at].testable == TESTABLE_NO;
+    }
+    buf_printf(out,
+               "the change came in one of %zu commits that cannot be told apart: %u of them cannot "
+               "be tested",
+               v->n_candidates, n_broken);
+}
+
+static void say_not_reproduced(const struct bisection *b, struct buf *out)
+{
+    double good = mean_of_end(b, b->range->good), bad = mean_of_end(b, b->range->bad);
+
+    if (b->finding == FINDING_REVERSED) {
+        buf_adds(out, "the ends look swapped: bad measures better than good, ");
+        say_change(b, good, bad, out);
+        buf_printf(out, "; to search for this change too, ask with --worse %s",
+                   b->metric->worse == WORSE_UP ? "down" : "up");
+        return;
+    }
+    buf_adds(out, "no change of at least ");
+    if (is_rate(b))
+        buf_printf(out, "%.3g percentage points", 100 * b->posterior->scale.min_effect);
+    else
+        buf_printf(out, "%.4g%s%s", b->posterior->scale.min_effect, b->metric->unit[0] ? " " : "",
+                   b->metric->unit);
+    buf_adds(out, " between the ends: ");
+    say_change(b, good, bad, out);
+    buf_adds(out, "; if it was seen elsewhere, look at what differs there (machine, time, input)");
+}
+
+static char *say(const struct bisection *b, const struct verdict *v)
+{
+    struct buf out = {0};
+    const struct range *r = b->range;
+
+    if (!b->is_finished)
+        buf_printf(&out, "searching %u commits", r->n_candidates);
+    else if (b->verdict == VERDICT_CULPRIT)
+        say_culprit(b, v, &out);
+    else if (b->verdict == VERDICT_RANGE)
+        say_range(b, v, &out);
+    else if (b->verdict == VERDICT_NOT_REPRODUCED)
+        say_not_reproduced(b, &out);
+    else if (b->finding == FINDING_BAD_MERGE_BASE)
+        buf_printf(&out,
+                   "the merge base %.10s measures bad already: the change is older than the range, "
+                   "and good has a fix that bad lacks; search for that fix, or choose a good "
+                   "revision that bad descends from",
+                   r->commits[r->merge_bases[0]].id.hex);
+    else
+        buf_adds(&out, b->why ? b->why : "stopped");
+    return buf_take(&out);
+}
+
+void bisection_verdict(const struct bisection *b, struct verdict *out)
+{
+    const struct range *r = b->range;
+    double level = fabs(mean_of_end(b, r->good));
+
+    *out = (struct verdict){
+        .kind = b->verdict,
+        .p_no_change = b->posterior->p_none,
+        .finding = b->finding,
+        .metric_name = mem_dup(b->metric->name),
+        .metric_unit = mem_dup(b->metric->unit),
+        .worse = b->metric->worse,
+        .platform = mem_dup(b->platform),
+        .good = r->commits[r->good].id,
+        .bad = r->commits[r->bad].id,
+        .range_size = r->n_candidates,
+        .cost = b->cost,
+        .confidence = b->confidence,
+        .seed = b->seed,
+        .expected_runs = b->is_finished ? NAN : b->runs_to_go,
+        .min_effect_percent = NAN,
+        .min_effect_value = NAN,
+    };
+    if (r->n_merge_bases > 0)
+        out->merge_base = r->commits[r->merge_bases[0]].id;
+    if (b->posterior->scale.min_effect > 0) {
+        out->min_effect_value = b->posterior->scale.min_effect;
+        out->min_effect_percent = 100 * out->min_effect_value / (is_rate(b) ? 1 : level);
+    }
+    if (b->verdict == VERDICT_CULPRIT)
+        fill_culprit(b, out);
+    fill_candidates(b, out);
+    fill_untestable(b, out);
+    out->message = say(b, out);
+}
+
+json *bisection_posterior_json(const struct bisection *b)
+{
+    struct verdict v = {0};
+    json *top = json_new_array();
+
+    fill_candidates(b, &v);
+    for (size_t i = 0; i < v.n_candidates && i < 20; i++) {
+        json *pair = json_push(json_new_array(),
+                               json_new_int(range_find(b->range, &v.candidates[i].revision)));
+        json_push(top, json_push(pair, json_new_real(v.candidates[i].probability)));
+    }
+    mem_free(v.candidates);
+    json *out = json_put(json_new_object(), "p_no_change", json_new_real(b->posterior->p_none));
+    json_put(out, "entropy_bits", json_new_real(b->posterior->entropy_bits));
+    return json_put(out, "top", top);
+}

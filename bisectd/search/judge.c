@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "search/state.h"
+#include <math.h>
+#include <string.h>
+
+/** Mean standard deviation within a revision; rates are smoothed, so that "0 of 2" is not "never". */
+static double within_sd(const struct bisection *b)
+{
+    double dof, sum = 0;
+
+    if (!is_rate(b))
+        return evidence_within_sd(b->evidence, &dof);
+    for (uint32_t i = 0; i < b->evidence->n; i++) {
+        const struct moments *m = &b->evidence->sampled[i].all;
+        double rate = (m->n * m->mean + 1) / (m->n + 2);
+        sum += m->n * sqrt(rate * (1 - rate));
+    }
+    return sum / b->evidence->n_runs;
+}
+
+struct scale bisection_scale(const struct bisection *b)
+{
+    uint32_t slot = evidence_find(b->evidence, b->range->good);
+    double level = slot == UINT32_MAX ? 0 : fabs(b->evidence->sampled[slot].all.mean);
+    double unit = is_rate(b) ? .01 : level / 100; /* one percent, or percentage point */
+    struct scale s;
+
+    if (b->min_effect_percent >= 0)
+        s.min_effect = b->min_effect_percent * unit;
+    else
+        s.min_effect = fmax(unit, within_sd(b) / 2);
+
+    /* A level of 0 has no percents: whatever the values resolve is a change. */
+    double largest = 0;
+    for (uint32_t i = 0; i < b->evidence->n; i++)
+        largest = fmax(largest, fabs(b->evidence->sampled[i].all.mean));
+    s.min_effect = fmax(s.min_effect, fmax(largest * 1e-6, 1e-12));
+    s.floor = s.min_effect / 20;
+    return s;
+}
+
+void bisection_refresh(struct bisection *b)
+{
+    if (!b->is_stale || b->evidence->n_runs == 0)
+        return;
+    posterior_update(b->posterior, b->evidence, bisection_scale(b));
+    b->is_stale = false;
+}
+
+bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside)
+{
+    return !b->is_first_parent || is_inside || b->dag->is_mainline[v] ||
+           !b->range->commits[v].is_candidate;
+}
+
+/** Would testing v tell members of class k apart? v is one of them. */
+static bool does_split(const struct bisection *b, uint32_t k, uint32_t v, uint8_t *mark)
+{
+    dag_mark_ancestors(b->dag, v, mark);
+    for (uint32_t c = b->posterior->classes[k].first; c < b->range->n; c++)
+        if (b->posterior->class_of[c] == k && !mark[c])
+            return true;
+    return false;
+}
+
+static bool has_splitters(const struct bisection *b, uint32_t k, bool is_inside)
+{
+    uint32_t n = b->range->n;
+    double *p_builds = mem_array(n, sizeof(*p_builds));
+    uint8_t *testable = mem_array(n, 1);
+    uint8_t *mark = mem_array(n, 1);
+    bool found = false;
+
+    for (uint32_t v = 0; v < n; v++)
+        testable[v] = b->standing[v].testable;
+    planner_p_builds(testable, n, p_builds);
+    for (uint32_t v = b->posterior->classes[k].first; v < n && !found; v++) {
+        if (b->posterior->class_of[v] != k || testable[v] == TESTABLE_NO ||
+            b->standing[v].is_exhausted || p_builds[v] < planner_presumed_broken ||
+            !bisection_may_test(b, v, is_inside) ||
+            evidence_find(b->evidence, v) != UINT32_MAX)
+            continue;
+        found = does_split(b, k, v, mark);
+    }
+    mem_free(p_builds);
+    mem_free(testable);
+    mem_free(mark);
+    return found;
+}
+
+bool bisection_is_inside(const struct bisection *b)
+{
+    uint32_t k = posterior_best_class(b->posterior);
+
+    return b->is_first_parent && !b->is_no_inside && k != UINT32_MAX &&
+           posterior_class(b->posterior, k) >= b->confidence && !has_splitters(b, k, false);
+}
+
+static uint32_t best_candidate(const struct bisection *b)
+{
+    uint32_t best = UINT32_MAX;
+    double high = 0;
+
+    for (uint32_t c = 0; c < b->range->n; c++)
+        if (posterior_of(b->posterior, c) > high) {
+            high = posterior_of(b->posterior, c);
+            best = c;
+        }
+    return best;
+}
+
+/** The commit to verify for a class that cannot be cut further: its last one that can be tested,
+ *  else the first revision measured bad. */
+static uint32_t last_testable(const struct bisection *b, uint32_t k)
+{
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t c = 0; c < b->range->n; c++)
+        if (b->posterior->class_of[c] == k && b->standing[c].testable != TESTABLE_NO &&
+            bisection_may_test(b, c, bisection_is_inside(b)))
+            best = c;
+    if (best != UINT32_MAX)
+        return best;
+    for (uint32_t i = 0; i < b->evidence->n; i++) {
+        const struct sampled *s = &b->evidence->sampled[i];
+        if (s->is_ancestor[b->posterior->classes[k].first] && s->revision < best)
+            best = s->revision;
+    }
+    return best;
+}
+
+/** Fresh builds of culprit and parents that are the same bytes: nothing that was measured changed. */
+static bool is_same_as_parents(const struct bisection *b, uint32_t c)
+{
+    uint32_t partners[4];
+    uint32_t n = verification_partners(b, c, partners, LEN(partners));
+    const char *own = b->standing[c].artifact;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (own[0] == '\0' || strcmp(own, b->standing[partners[i]].artifact) != 0)
+            return false;
+    return n > 0;
+}
+
+static void finish_with_culprit(struct bisection *b, uint32_t c)
+{
+    b->culprit = c;
+    if (is_same_as_parents(b, c))
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+                         "%.10s measures worse than its parent, but both build to the same bytes",
+                         b->range->commits[c].id.hex);
+    else if (!b->range->commits[c].matters)
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+                         "%.10s measures worse than its parent, but touches nothing the build reads",
+                         b->range->commits[c].id.hex);
+    else
+        bisection_finish(b, VERDICT_CULPRIT, FINDING_NONE, NULL);
+}
+
+static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, uint32_t k,
+                                       bool is_single, uint32_t *verify)
+{
+    const struct standing *s = &b->standing[suspect];
+
+    if (!s->is_verified && s->n_fresh_failed < 2) {
+        *verify = suspect;
+        return JUDGE_VERIFY;
+    }
+    if (!s->is_verified) {
+        b->culprit = is_single ? suspect : UINT32_MAX;
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
+                         "%.10s could not be verified by a fresh build: %s",
+                         b->range->commits[suspect].id.hex, s->reason ? s->reason : "it failed");
+    } else if (is_single) {
+        finish_with_culprit(b, suspect);
+    } else {
+        b->answer_class = k;
+        bisection_finish(b, VERDICT_RANGE, FINDING_NONE, NULL);
+    }
+    return JUDGE_FINISHED;
+}
+
+enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
+{
+    const struct posterior *p = b->posterior;
+
+    if (p->p_none >= b->confidence)
+        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
+    else if (p->p_reversed >= b->confidence)
+        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_REVERSED, NULL);
+    else if (p->p_merge_base >= b->confidence)
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_BAD_MERGE_BASE, NULL);
+    if (b->is_finished)
+        return JUDGE_FINISHED;
+
+    uint32_t c = best_candidate(b);
+    uint32_t k = posterior_best_class(p);
+    if (c != UINT32_MAX && posterior_of(p, c) >= b->confidence &&
+        b->standing[c].testable != TESTABLE_NO)
+        return verify_or_finish(b, c, p->class_of[c], true, verify);
+    if (k == UINT32_MAX || posterior_class(p, k) < b->confidence ||
+        has_splitters(b, k, bisection_is_inside(b)))
+        return JUDGE_SEARCH;
+    bool is_merge_answer = b->is_first_parent && b->is_no_inside;
+    return verify_or_finish(b, last_testable(b, k), k, is_merge_answer, verify);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "search/state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    END_RUNS = 2,
+    VERIFY_RUNS_NOISY = 3, /* of each side; the posterior asks for more if it does not hold */
+    VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
+    MAX_PARTNERS = 4
+};
+static const double least_rate_bits = 1e-4; /* per run: below this nothing is left to learn */
+
+struct task_spec *spec_copy(const struct task_spec *t)
+{
+    struct task_spec *out = mem_alloc(sizeof(*out));
+
+    *out = *t;
+    out->builds = mem_array(t->n_builds + 1, sizeof(*out->builds));
+    out->runs = mem_array(t->n_runs + 1, sizeof(*out->runs));
+    memcpy(out->builds, t->builds, t->n_builds * sizeof(*out->builds));
+    memcpy(out->runs, t->runs, t->n_runs * sizeof(*out->runs));
+    return out;
+}
+
+static struct task_spec *spec_new(const struct bisection *b)
+{
+    struct task_spec *t = mem_alloc(sizeof(*t));
+
+    t->ordinal = b->next_ordinal;
+    return t;
+}
+
+static uint32_t spec_add_build(struct task_spec *t, const struct bisection *b, uint32_t v,
+                               bool is_fresh)
+{
+    t->builds = mem_resize(t->builds, t->n_builds + 1, sizeof(*t->builds));
+    struct task_build *build = &t->builds[t->n_builds];
+    *build = (struct task_build){.revision = b->range->commits[v].id, .fresh = is_fresh};
+    memcpy(build->artifact, b->standing[v].artifact, sizeof(build->artifact));
+    return t->n_builds++;
+}
+
+/** The seed of a run depends on the bisection's seed, the revision and the run's number alone. */
+static uint64_t seed_of(const struct bisection *b, uint32_t v, uint32_t number)
+{
+    char head[17] = {0};
+
+    memcpy(head, b->range->commits[v].id.hex, 16);
+    uint64_t x = mix64(b->seed + UINT64_C(0x9e3779b97f4a7c15));
+    x = mix64(x ^ strtoull(head, NULL, 16));
+    return mix64(x + number);
+}
+
+static void spec_add_run(struct task_spec *t, const struct bisection *b, uint32_t build, uint32_t v)
+{
+    uint32_t number = b->standing[v].next_number;
+
+    for (uint32_t i = 0; i < t->n_runs; i++)
+        number += t->runs[i].build == build;
+    t->runs = mem_resize(t->runs, t->n_runs + 1, sizeof(*t->runs));
+    t->runs[t->n_runs++] = (struct task_run){build, number, seed_of(b, v, number)};
+}
+
+/** Rounds over all ends, every second one backwards, so that a drift falls on all alike. */
+struct task_spec *plan_ends(struct bisection *b)
+{
+    struct task_spec *t = spec_new(b);
+    uint32_t n = bisection_n_ends(b);
+
+    for (uint32_t i = 0; i < n; i++)
+        spec_add_build(t, b, bisection_end(b, i), false);
+    for (uint32_t round = 0; round < END_RUNS; round++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t end = round % 2 == 0 ? i : n - 1 - i;
+            uint32_t v = bisection_end(b, end);
+            uint32_t slot = evidence_find(b->evidence, v);
+            double have = slot == UINT32_MAX ? 0 : b->evidence->sampled[slot].all.n;
+            if (have + round < END_RUNS)
+                spec_add_run(t, b, end, v);
+        }
+    return t;
+}
+
+static bool is_out(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        for (uint32_t j = 0; j < b->out[i]->n_builds; j++)
+            if (revision_equal(&b->out[i]->builds[j].revision, &b->range->commits[v].id))
+                return true;
+    return false;
+}
+
+/** A build's price in runs, from what builds and runs have taken so far. */
+static double build_price(const struct bisection *b)
+{
+    if (b->n_builds_timed == 0 || b->n_runs_timed == 0)
+        return 1;
+    double build = b->build_seconds / b->n_builds_timed;
+    double run = b->run_seconds / b->n_runs_timed;
+    return build / fmax(run, 1e-3);
+}
+
+static struct probe choose(const struct bisection *b)
+{
+    uint32_t n = b->range->n;
+    uint8_t *testable = mem_array(n, 1), *is_barred = mem_array(n, 1);
+    double *p_builds = mem_array(n, sizeof(*p_builds));
+    bool is_inside = bisection_is_inside(b);
+
+    for (uint32_t v = 0; v < n; v++) {
+        testable[v] = b->standing[v].testable;
+        is_barred[v] = b->standing[v].is_exhausted || !bisection_may_test(b, v, is_inside) ||
+                       (b->n_out > 0 && is_out(b, v));
+    }
+    planner_p_builds(testable, n, p_builds);
+    struct probe c = planner_choose(&(struct planner){
+        .dag = b->dag,
+        .posterior = b->posterior,
+        .evidence = b->evidence,
+        .testable = testable,
+        .p_builds = p_builds,
+        .is_barred = is_barred,
+        .good = b->range->good,
+        .bad = b->range->bad,
+        .build_price = build_price(b),
+    });
+    mem_free(testable);
+    mem_free(is_barred);
+    mem_free(p_builds);
+    return c;
+}
+
+struct task_spec *plan_search(struct bisection *b)
+{
+    struct probe c = choose(b);
+
+    if (c.revision == UINT32_MAX || c.info_bits < least_rate_bits * c.price_runs)
+        return NULL;
+    b->runs_to_go = c.n_runs * b->posterior->entropy_bits / c.info_bits;
+
+    struct task_spec *t = spec_new(b);
+    uint32_t main = spec_add_build(t, b, c.revision, false);
+    /* With several hosts a run says little without one of the good end taken on the same host. */
+    bool has_reference = b->evidence->n_hosts > 1 && c.revision != b->range->good;
+    uint32_t reference = has_reference ? spec_add_build(t, b, b->range->good, false) : 0;
+    for (uint32_t i = 0; i < c.n_runs; i++) {
+        spec_add_run(t, b, main, c.revision);
+        if (has_reference && i % 2 == 0)
+            spec_add_run(t, b, reference, b->range->good);
+    }
+    return t;
+}
+
+/** The newest revision measured good that `v` stands on. */
+static uint32_t good_below(const struct bisection *b, uint32_t v)
+{
+    uint8_t *mark = mem_array(b->range->n, 1);
+    uint32_t best = b->range->good;
+    bool has_best = false;
+
+    dag_mark_ancestors(b->dag, v, mark);
+    for (uint32_t i = 0; i < b->evidence->n; i++) {
+        uint32_t s = b->evidence->sampled[i].revision;
+        if (s != v && mark[s] && (!has_best || s > best)) {
+            best = s;
+            has_best = true;
+        }
+    }
+    mem_free(mark);
+    return best;
+}
+
+uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *out, uint32_t max)
+{
+    const struct commit *c = &b->range->commits[v];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->n_parents && n < max; i++)
+        if (b->standing[c->parents[i]].testable != TESTABLE_NO)
+            out[n++] = c->parents[i];
+    if (n == 0)
+        out[n++] = good_below(b, v);
+    return n;
+}
+
+struct task_spec *plan_verification(struct bisection *b, uint32_t suspect)
+{
+    struct task_spec *t = spec_new(b);
+    uint32_t revisions[1 + MAX_PARTNERS] = {suspect};
+    uint32_t n = 1 + verification_partners(b, suspect, revisions + 1, MAX_PARTNERS);
+    double dof, sd = evidence_within_sd(b->evidence, &dof);
+    uint32_t rounds = !is_rate(b) && sd <= b->posterior->scale.floor ? VERIFY_RUNS_EXACT
+                                                                     : VERIFY_RUNS_NOISY;
+
+    t->is_verification = true;
+    for (uint32_t i = 0; i < n; i++)
+        spec_add_build(t, b, revisions[i], true);
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t at = round % 2 == 0 ? i : n - 1 - i;
+            spec_add_run(t, b, at, revisions[at]);
+        }
+    return t;
+}
