@@ -82,8 +82,8 @@ enum { JOB_OUTPUT_BYTES = 16 * MIB }; /* kept of stdout, or of both, where limit
  *
  * Outputs: stdout goes to `out`, stdout and stderr as they come to `log`; either may be NULL. Both
  *          are the caller's, with limits of their own, and are filled even on errors.
- * Errors:  ours, never the job's: ERR_IO (no process, no folder, supervisor lost), ERR_INVALID (a
- *          kind of sandbox that this worker does not have).
+ * Errors:  ours, never the job's: ERR_NOT_FOUND (no such folder), ERR_INVALID (a kind of sandbox
+ *          that this worker does not have), ERR_IO (no process, supervisor lost).
  */
 MUST_CHECK enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec,
                                      struct clip *out, struct clip *log,

@@ -74,22 +74,28 @@ static void listing_add(struct listing *l, pid_t pid)
         l->out[l->n++] = pid;
 }
 
-/** The children that thread `tid` of l->parent has. */
+/** The children that thread `tid` of l->parent has. There may be thousands: read piece by piece. */
 static void add_children_of_thread(void *context, pid_t tid)
 {
     struct listing *l = context;
-    char path[64], text[16384];
+    char path[64], text[4096];
+    pid_t pid = 0;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)l->parent, (int)tid);
-    if (!slurp(path, text, sizeof(text)))
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return;
-    for (char *p = text, *end; *p; p = end) {
-        long pid = strtol(p, &end, 10);
-        if (end == p)
-            break;
-        if (*end == ' ') /* a number cut by the end of the buffer is seen on the next look */
-            listing_add(l, (pid_t)pid);
+    for (ssize_t n; (n = read(fd, text, sizeof(text))) > 0;) {
+        for (ssize_t i = 0; i < n; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+            listing_add(l, pid);
+            pid = 0;
+        }
     }
+    close(fd);
 }
 
 /** Reads the parent out of /proc/PID/stat; 0 if the process is gone. */
