@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** good..bad out of a mirror, as the values that search works on (struct range, model/revision.h). */
+/** good..bad out of a mirror, as the values that search works on (struct range, model/revision.h).
+ */
 #ifndef COMMITS_RANGE_H
 #define COMMITS_RANGE_H
 
@@ -12,8 +13,9 @@
 enum { RANGE_MAX_CANDIDATES = 1000000 };
 
 struct range_query {
-    const char *good, *bad;      /* any revision syntax, see mirror_resolve */
-    const struct strings *paths; /* what the build reads, as text_glob takes it; NULL or empty: all */
+    const char *good, *bad; /* any revision syntax, see mirror_resolve */
+    const struct strings
+        *paths; /* what the build reads, as text_glob takes it; NULL or empty: all */
 };
 
 /**

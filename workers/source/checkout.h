@@ -24,12 +24,12 @@
 #include <stdint.h>
 
 struct source {
-    const char *repository;            /* URL or path */
-    const char *cache_dir;             /* bare repositories; may be shared by workers of a host */
-    const char *tree_dir;              /* the work tree; made when missing */
+    const char *repository; /* URL or path */
+    const char *cache_dir;  /* bare repositories; may be shared by workers of a host */
+    const char *tree_dir;   /* the work tree; made when missing */
     enum submodules submodules;
     const struct pairs *submodule_urls; /* path from the top -> URL or path; NULL: none */
-    const struct fetch_watch *watch;   /* NULL: nobody, default limits */
+    const struct fetch_watch *watch;    /* NULL: nobody, default limits */
 };
 
 struct checkout_count {

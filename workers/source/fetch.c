@@ -112,8 +112,9 @@ static int set_head(git_repository *repo, git_remote *remote)
 
 static int fetch_all(git_repository *repo, git_remote *remote, git_fetch_options *options)
 {
-    char *specs[] = {"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*",
-                     "+refs/heads/*:refs/remotes/origin/*"};
+    static char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*",
+                tracked[] = "+refs/heads/*:refs/remotes/origin/*";
+    char *specs[] = {heads, tags, tracked};
     const git_strarray refspecs = {specs, LEN(specs)};
     int rc = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options->callbacks,
                                 &options->proxy_opts, NULL);
@@ -143,8 +144,9 @@ static int fetch_in_child(struct child *c, const char *path, const char *url,
 {
     AUTO(git_repository_free) git_repository *repo = NULL;
     AUTO(git_remote_free) git_remote *remote = NULL;
-    git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
+    git_fetch_options options;
 
+    git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
     options.callbacks.transfer_progress = on_transfer;
     options.callbacks.sideband_progress = on_sideband;
     options.callbacks.credentials = on_credentials;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** libgit2 as we use it: started once, its errors turned into ours. Only for those who include git2.h. */
+/** libgit2 as we use it: started once, its errors turned into ours. Only for those who include
+ * git2.h. */
 #ifndef SOURCE_LIBRARY_H
 #define SOURCE_LIBRARY_H
 

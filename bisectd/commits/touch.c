@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commits/touch.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include <string.h>
+
+enum { MAX_DEPTH = 256, MAX_PATH = 16 * KIB };
+
+struct touch {
+    git_repository *repo;
+    const struct strings *paths;
+    struct buf path; /* of the entry at hand */
+    int depth;
+    bool is_found;
+};
+
+static enum err_code compare(struct touch *t, const git_oid *a, const git_oid *b, struct err *e);
+
+static enum err_code open_tree(git_repository *repo, const git_oid *id, git_tree **out,
+                               struct err *e)
+{
+    if (!id) {
+        *out = NULL;
+        return ERR_OK;
+    }
+    if (git_tree_lookup(out, repo, id) == 0)
+        return ERR_OK;
+    err_set(e, ERR_INVALID, "tree %s is missing from the repository or cannot be read",
+            git_oid_tostr_s(id));
+    return err_hint(e,
+                    "git fsck tells what is damaged; fetching again, or a fresh clone, mends it");
+}
+
+/** Whether anything below the folder `path` (ending in '/') may match: as far as the pattern is
+ *  plain text, both must agree. */
+static bool may_hold(const char *pattern, const char *path)
+{
+    size_t plain = strcspn(pattern, "*?[\\"), n = strlen(path);
+
+    return strncmp(pattern, path, plain < n ? plain : n) == 0;
+}
+
+static bool any(const struct touch *t, bool (*holds)(const char *, const char *))
+{
+    for (size_t i = 0; i < t->paths->n; i++)
+        if (holds(t->paths->items[i], buf_str(&t->path)))
+            return true;
+    return false;
+}
+
+static bool is_folder(const git_tree_entry *entry)
+{
+    return entry && git_tree_entry_type(entry) == GIT_OBJECT_TREE;
+}
+
+/** One name that differs; either side may lack it. A file and a folder of one name both count. */
+static enum err_code compare_entry(struct touch *t, const git_tree_entry *a,
+                                   const git_tree_entry *b, struct err *e)
+{
+    const char *name = git_tree_entry_name(a ? a : b);
+    const git_tree_entry *folder_a = is_folder(a) ? a : NULL;
+    const git_tree_entry *folder_b = is_folder(b) ? b : NULL;
+    size_t before = t->path.len;
+    enum err_code rc = ERR_OK;
+
+    buf_adds(&t->path, name);
+    if (t->path.len > MAX_PATH || t->depth >= MAX_DEPTH)
+        return err_set(e, ERR_LIMIT, "a path in the history is longer than %d bytes or %d folders",
+                       MAX_PATH, MAX_DEPTH);
+    if ((a && !folder_a) || (b && !folder_b))
+        t->is_found = any(t, text_glob);
+    if (!t->is_found && (folder_a || folder_b)) {
+        buf_addc(&t->path, '/');
+        t->depth++;
+        if (any(t, may_hold))
+            rc = compare(t, folder_a ? git_tree_entry_id(folder_a) : NULL,
+                         folder_b ? git_tree_entry_id(folder_b) : NULL, e);
+        t->depth--;
+    }
+    if (t->path.len > before) {
+        t->path.len = before;
+        t->path.data[before] = '\0';
+    }
+    return rc;
+}
+
+static bool is_same(const git_tree_entry *a, const git_tree_entry *b)
+{
+    return a && b && git_oid_equal(git_tree_entry_id(a), git_tree_entry_id(b)) &&
+           git_tree_entry_filemode_raw(a) == git_tree_entry_filemode_raw(b);
+}
+
+/** All names of `tree`, against `other`; those in both only if `with_shared`. */
+static enum err_code compare_names(struct touch *t, const git_tree *tree, const git_tree *other,
+                                   bool with_shared, struct err *e)
+{
+    size_t n = tree ? git_tree_entrycount(tree) : 0;
+
+    for (size_t i = 0; i < n && !t->is_found; i++) {
+        const git_tree_entry *mine = git_tree_entry_byindex(tree, i);
+        const git_tree_entry *theirs =
+            other ? git_tree_entry_byname(other, git_tree_entry_name(mine)) : NULL;
+        if (is_same(mine, theirs) || (theirs && !with_shared))
+            continue;
+        enum err_code rc = compare_entry(t, mine, theirs, e);
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+static enum err_code compare(struct touch *t, const git_oid *a, const git_oid *b, struct err *e)
+{
+    AUTO(git_tree_free) git_tree *old = NULL, *new = NULL;
+    enum err_code rc;
+
+    if (a && b && git_oid_equal(a, b))
+        return ERR_OK;
+    if ((rc = open_tree(t->repo, a, &old, e)) || (rc = open_tree(t->repo, b, &new, e)) ||
+        (rc = compare_names(t, old, new, true, e)))
+        return rc;
+    return compare_names(t, new, old, false, e);
+}
+
+enum err_code touch_differs(git_repository *repo, const struct strings *paths, const git_oid *a,
+                            const git_oid *b, bool *out, struct err *e)
+{
+    struct touch t = {.repo = repo, .paths = paths};
+
+    if (git_oid_equal(a, b) || !paths || !paths->n) {
+        *out = !git_oid_equal(a, b);
+        return ERR_OK;
+    }
+    enum err_code rc = compare(&t, a, b, e);
+    buf_fini(&t.path);
+    if (!rc)
+        *out = t.is_found;
+    return rc;
+}
