@@ -59,13 +59,13 @@ static bool is_too_deep(const char *text, size_t n)
     return false;
 }
 
-enum err_code json_parse(const char *text, size_t n, json **out, struct err *e)
+static enum err_code parse(const char *text, size_t n, size_t flags, json **out, struct err *e)
 {
     json_error_t why;
 
     if (is_too_deep(text, n))
         return err_set(e, ERR_INVALID, "JSON nested deeper than %d levels", MOST_LEVELS);
-    json *v = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    json *v = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, &why);
     if (!v) {
         AUTO(buf_fini) struct buf clean = {0};
         text_clean(&clean, why.text, strlen(why.text), 200);
@@ -74,6 +74,16 @@ enum err_code json_parse(const char *text, size_t n, json **out, struct err *e)
     }
     *out = v;
     return ERR_OK;
+}
+
+enum err_code json_parse(const char *text, size_t n, json **out, struct err *e)
+{
+    return parse(text, n, 0, out, e);
+}
+
+enum err_code json_parse_foreign(const char *text, size_t n, json **out, struct err *e)
+{
+    return parse(text, n, JSON_DECODE_INT_AS_REAL, out, e);
 }
 
 /* Value to text: jansson writes 0.1 as 0.10000000000000001, we write the shortest that reads back.

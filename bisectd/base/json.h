@@ -25,6 +25,8 @@ DEFINE_AUTO(json, json_free)
 /* Text to value and back */
 /** Strict RFC 8259, duplicate keys refused, at most 64 levels. Errors name line and column. */
 MUST_CHECK enum err_code json_parse(const char *text, size_t n, json **out, struct err *e);
+/** The same for documents of other programs, whose integers may pass 64 bits: numbers become reals. */
+MUST_CHECK enum err_code json_parse_foreign(const char *text, size_t n, json **out, struct err *e);
 enum json_layout { JSON_COMPACT, JSON_PRETTY, JSON_SORTED /* compact, for hashing */ };
 void json_dump(const json *v, enum json_layout layout, struct buf *out);
 

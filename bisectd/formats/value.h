@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Numbers out of what a measuring command wrote: plain text, a regular expression or a JSON pointer.
+ * Numbers out of what a measuring command wrote: plain text, a regular expression or a JSON
+ * pointer.
  *
  * Pure. Nothing that is not a finite number ever becomes a value.
  */
@@ -25,7 +26,7 @@ DEFINE_AUTO_FINI(struct values, values_fini)
  * Reads `n` bytes (the command's stdout, or the metric's file) as the metric says:
  *
  * regex    the first group of every match (the whole match if it has none); extended POSIX syntax,
- *          line by line
+ *          line by line, lines of at most 64 KiB
  * pointer  the number there, or an array of numbers
  * neither  numbers and white space only; with reduce set, one number a line
  *
