@@ -53,8 +53,9 @@ MUST_CHECK enum err_code project_load(const char *path, struct project **out, st
 /** Whichever of the two the file is, by its keys. For `config check`; *what says which. */
 MUST_CHECK enum err_code config_check_file(const char *path, const char **what, struct err *e);
 
-/** "HOST:PORT", "[::1]:PORT", ":PORT" (all addresses) or "none". Replaces *out. */
+/** "HOST:PORT", "[::1]:PORT" or "none". Replaces *out. */
 MUST_CHECK enum err_code listen_parse(const char *text, struct listen_at *out, struct err *e);
+void listen_fini(struct listen_at *l);
 
 /** Every key with its type, default, limits and meaning: for people, and as {"bisectd.yml": [rows],
  *  "project": [rows]}. */
