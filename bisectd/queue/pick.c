@@ -30,7 +30,7 @@ static bool has_other(const struct waiting *t, const struct hand *others, size_t
     return false;
 }
 
-struct choice {
+struct favourite {
     size_t index; /* SIZE_MAX: none yet */
     bool has_failed;
 };
@@ -48,7 +48,7 @@ static bool is_better(const struct waiting *a, bool a_failed, const struct waiti
 size_t pick_task(const struct waiting *tasks, size_t n_tasks, const struct hand *h,
                  const struct hand *others, size_t n_others)
 {
-    struct choice best = {.index = SIZE_MAX};
+    struct favourite best = {.index = SIZE_MAX};
 
     for (size_t i = 0; i < n_tasks; i++) {
         const struct waiting *t = &tasks[i];
@@ -58,7 +58,7 @@ size_t pick_task(const struct waiting *tasks, size_t n_tasks, const struct hand 
         if (has_failed && t->waited_ns < PICK_GRACE_NS && has_other(t, others, n_others))
             continue;
         if (best.index == SIZE_MAX || is_better(t, has_failed, &tasks[best.index], best.has_failed))
-            best = (struct choice){.index = i, .has_failed = has_failed};
+            best = (struct favourite){.index = i, .has_failed = has_failed};
     }
     return best.index;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include <assert.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- errors ---- */
@@ -32,8 +32,8 @@ static const struct {
 
 enum err_code db_error(struct store *s, int rc, const char *what, struct err *e)
 {
-    const char *why = s->db && sqlite3_errcode(s->db) != SQLITE_OK ? sqlite3_errmsg(s->db)
-                                                                   : sqlite3_errstr(rc);
+    const char *why =
+        s->db && sqlite3_errcode(s->db) != SQLITE_OK ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
     const char *sep = what ? ": " : "";
     for (size_t i = 0; i < LEN(faults); i++) {
         if (faults[i].rc != (rc & 0xff))
@@ -44,7 +44,8 @@ enum err_code db_error(struct store *s, int rc, const char *what, struct err *e)
             e->sys = rc;
         return faults[i].hint ? err_hint(e, "%s", faults[i].hint) : code;
     }
-    enum err_code code = err_set(e, ERR_IO, "database %s%s%s: %s", s->path, sep, what ? what : "", why);
+    enum err_code code =
+        err_set(e, ERR_IO, "database %s%s%s: %s", s->path, sep, what ? what : "", why);
     if (e)
         e->sys = rc;
     return code;
@@ -73,7 +74,7 @@ struct cell cell_real(double d)
 {
     if (!isfinite(d))
         return (struct cell){.kind = CELL_NULL};
-    return (struct cell){.kind = CELL_REAL, .d = d};
+    return (struct cell){.kind = CELL_REAL, .d = d + 0.0}; /* SQLite keeps no -0.0 */
 }
 
 struct cell cell_blob(const void *bytes, size_t n)
@@ -145,7 +146,8 @@ enum err_code db_query(struct store *s, struct query *q, const char *sql, const 
 {
     *q = (struct query){.store = s, .rc = SQLITE_OK};
     if (s->in_turn && sqlite3_get_autocommit(s->db))
-        return err_set(e, ERR_IO, "database %s: the transaction failed earlier and was undone", s->path);
+        return err_set(e, ERR_IO, "database %s: the transaction failed earlier and was undone",
+                       s->path);
 
     int rc = prepare(q, sql);
     for (size_t i = 0; !rc && i < n; i++)

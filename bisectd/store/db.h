@@ -52,14 +52,15 @@ struct cell cell_blob(const void *bytes, size_t n);
 
 /** The cells of ?1, ?2, … as the two last arguments before `e`. */
 #define CELLS(...)                                                                                 \
-    (const struct cell[]){__VA_ARGS__}, sizeof((const struct cell[]){__VA_ARGS__}) / sizeof(struct cell)
+    (const struct cell[]){__VA_ARGS__},                                                            \
+        sizeof((const struct cell[]){__VA_ARGS__}) / sizeof(struct cell)
 #define NO_CELLS NULL, 0
 
 /* Statements */
 
 struct query {
     struct store *store;
-    sqlite3_stmt *stmt; /* NULL: ended */
+    sqlite3_stmt *stmt;   /* NULL: ended */
     struct db_slot *slot; /* NULL: not of the cache */
     int rc;
 };
@@ -76,18 +77,18 @@ MUST_CHECK enum err_code query_check(struct query *q, struct err *e);
 MUST_CHECK enum err_code db_first(struct store *s, struct query *q, const char *sql,
                                   const struct cell *cells, size_t n, struct err *e);
 /** For statements without rows. `n_changed` may be NULL. */
-MUST_CHECK enum err_code db_run(struct store *s, const char *sql, const struct cell *cells, size_t n,
-                                int64_t *n_changed, struct err *e);
+MUST_CHECK enum err_code db_run(struct store *s, const char *sql, const struct cell *cells,
+                                size_t n, int64_t *n_changed, struct err *e);
 
 /* Columns of the row at hand. */
 bool query_is_null(struct query *q, int column);
 int64_t query_int(struct query *q, int column);
-double query_real(struct query *q, int column);       /* null gives nan */
-const char *query_text(struct query *q, int column);  /* NULL for null; until the next step */
-char *query_dup(struct query *q, int column);         /* NULL for null; caller frees */
+double query_real(struct query *q, int column);      /* null gives nan */
+const char *query_text(struct query *q, int column); /* NULL for null; until the next step */
+char *query_dup(struct query *q, int column);        /* NULL for null; caller frees */
 const void *query_blob(struct query *q, int column, size_t *n);
-struct id query_id(struct query *q, int column);      /* empty for null */
-struct cell query_cell(struct query *q, int column);  /* until the next step */
+struct id query_id(struct query *q, int column);     /* empty for null */
+struct cell query_cell(struct query *q, int column); /* until the next step */
 
 /* Units of work */
 

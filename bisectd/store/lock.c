@@ -17,7 +17,8 @@ static enum err_code refuse(int fd, const char *data_dir, struct err *e)
     ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
     pid[n > 0 ? n : 0] = '\0';
     pid[strcspn(pid, "\n")] = '\0';
-    err_set(e, ERR_CONFLICT, "data folder %s is in use by process %s", data_dir, *pid ? pid : "(unknown)");
+    err_set(e, ERR_CONFLICT, "data folder %s is in use by process %s", data_dir,
+            *pid ? pid : "(unknown)");
     return err_hint(e, "stop that process, or name another data_dir");
 }
 

@@ -269,7 +269,8 @@ enum err_code schema_migrate(struct store *s, struct err *e)
     if (version > schema_version()) {
         err_set(e, ERR_INVALID, "%s has schema %lld, this program knows up to %d", s->path,
                 (long long)version, schema_version());
-        return err_hint(e, "upgrade bisectd to the version that wrote it, or name another data_dir");
+        return err_hint(e,
+                        "upgrade bisectd to the version that wrote it, or name another data_dir");
     }
     for (int next = (int)version + 1; next <= schema_version(); next++)
         if ((code = migrate_to(s, next, e)))
@@ -281,11 +282,12 @@ enum err_code schema_guard(struct store *s, struct err *e)
 {
     for (size_t i = 0; i < LEN(guarded); i++) {
         AUTO(mem_free)
-        char *sql = mem_printf("CREATE TEMP TRIGGER %s_no_update BEFORE UPDATE ON main.%s "
-                               "BEGIN SELECT RAISE(ABORT, '%s are append only'); END;"
-                               "CREATE TEMP TRIGGER %s_no_delete BEFORE DELETE ON main.%s "
-                               "BEGIN SELECT RAISE(ABORT, '%s are append only'); END;",
-                               guarded[i], guarded[i], guarded[i], guarded[i], guarded[i], guarded[i]);
+        char *sql =
+            mem_printf("CREATE TEMP TRIGGER %s_no_update BEFORE UPDATE ON main.%s "
+                       "BEGIN SELECT RAISE(ABORT, '%s are append only'); END;"
+                       "CREATE TEMP TRIGGER %s_no_delete BEFORE DELETE ON main.%s "
+                       "BEGIN SELECT RAISE(ABORT, '%s are append only'); END;",
+                       guarded[i], guarded[i], guarded[i], guarded[i], guarded[i], guarded[i]);
         enum err_code code = exec(s, sql, e);
         if (code)
             return code;
