@@ -220,12 +220,12 @@ static enum err_code read_later(const struct place *p, const struct schema_row *
 static const char *key_below(const struct schema_row *row, const struct place *p)
 {
     const size_t n = strlen(p->pattern);
-    const char *key = row->path + (n ? n + 1 : 0);
 
-    if (row->file != p->file || strncmp(row->path, p->pattern, n) != 0 ||
-        (n && row->path[n] != '.') || strchr(key, '.'))
+    if (row->file != p->file || row->type == SCHEMA_LATER ||
+        strncmp(row->path, p->pattern, n) != 0 || (n && row->path[n] != '.'))
         return NULL;
-    return row->type == SCHEMA_LATER ? NULL : key;
+    const char *key = row->path + (n ? n + 1 : 0);
+    return strchr(key, '.') ? NULL : key;
 }
 
 static enum err_code unknown_key(const struct place *p, const struct member *m, struct err *e)

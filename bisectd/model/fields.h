@@ -10,6 +10,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "model/check.h"
+#include "model/choice.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,17 +32,6 @@ enum field_type {
     FIELD_DIGEST,   /* char[65]; absent if empty */
     FIELD_TYPE_COUNT
 };
-
-/** One name of an enum; the list ends with a NULL name. */
-struct choice {
-    const char *name;
-    unsigned value;
-    bool is_later; /* known, and refused in this version with words that say so */
-};
-const char *choice_name(const struct choice *choices, unsigned value); /* NULL: none */
-/** ERR_INVALID lists the names there are. */
-MUST_CHECK enum err_code choice_parse(const struct choice *choices, const char *name, unsigned *out,
-                                      struct err *e);
 
 enum {
     FIELD_NEEDED = 1,   /* absent or null is an error */
@@ -76,21 +67,8 @@ void fields_write(const struct field *fields, size_t n, const void *in, json *ob
 /** Frees strings and lists. */
 void fields_fini(const struct field *fields, size_t n, void *out);
 
-/** "key: unknown key; did you mean …", with the known ones as the hint. */
-enum err_code err_unknown_key(struct err *e, const char *key, const char *const *known, size_t n);
-/** "key: expected `what`, got …". */
-enum err_code err_expected(struct err *e, const char *key, const char *what, const json *got);
-/** "outer.key: …" for what was "key: …". */
-enum err_code err_under(struct err *e, const char *format, ...) PRINTF(2, 3);
-
 /** Shortest exact text: "20m", "90s", "250ms"; "16M", "1000". `out` holds 32. */
 void duration_text(int64_t ns, char out[32]);
 void size_text(int64_t bytes, char out[32]);
-
-/** Letters, digits and ._- with a letter or digit first, at most 64: names of projects, metrics,
- * platforms. */
-MUST_CHECK enum err_code name_check(const char *key, const char *name, struct err *e);
-/** A path below some folder: relative, no "..", not empty. */
-MUST_CHECK enum err_code path_check(const char *key, const char *path, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "model/fields.h"
+#include "model/choice.h"
 #include <stdbool.h>
 #include <stdint.h>
 
