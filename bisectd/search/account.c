@@ -92,11 +92,19 @@ static void fill_candidates(const struct bisection *b, struct verdict *out)
         out->n_candidates = MAX_CANDIDATES;
 }
 
+/** Known not to build or measure, or, in the answer, inside a stretch whose probes all failed. */
+static bool is_untestable(const struct bisection *b, uint32_t v)
+{
+    return b->standing[v].testable == TESTABLE_NO ||
+           (b->verdict == VERDICT_RANGE && b->posterior->class_of[v] == b->answer_class &&
+            !b->standing[v].is_verified);
+}
+
 static void fill_untestable(const struct bisection *b, struct verdict *out)
 {
     out->untestable = mem_array(b->range->n, sizeof(*out->untestable));
     for (uint32_t v = 0; v < b->range->n; v++)
-        if (b->standing[v].testable == TESTABLE_NO)
+        if (is_untestable(b, v))
             out->untestable[out->n_untestable++] = b->range->commits[v].id;
 }
 
@@ -137,7 +145,7 @@ static void say_range(const struct bisection *b, const struct verdict *v, struct
 
     for (size_t i = 0; i < v->n_candidates; i++) {
         uint32_t at = range_find(b->range, &v->candidates[i].revision);
-        n_broken += b->standing[at].testable == TESTABLE_NO;
+        n_broken += is_untestable(b, at);
     }
     buf_printf(out,
                "the change came in one of %zu commits that cannot be told apart: %u of them cannot "
@@ -158,9 +166,9 @@ static void say_not_reproduced(const struct bisection *b, struct buf *out)
     }
     buf_adds(out, "no change of at least ");
     if (is_rate(b))
-        buf_printf(out, "%.3g percentage points", 100 * b->posterior->scale.min_effect);
+        buf_printf(out, "%.3g percentage points", 100 * bisection_min_effect(b));
     else
-        buf_printf(out, "%.4g%s%s", b->posterior->scale.min_effect, b->metric->unit[0] ? " " : "",
+        buf_printf(out, "%.4g%s%s", bisection_min_effect(b), b->metric->unit[0] ? " " : "",
                    b->metric->unit);
     buf_adds(out, " between the ends: ");
     say_change(b, good, bad, out);
@@ -217,7 +225,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
     if (r->n_merge_bases > 0)
         out->merge_base = r->commits[r->merge_bases[0]].id;
     if (b->posterior->scale.min_effect > 0) {
-        out->min_effect_value = b->posterior->scale.min_effect;
+        out->min_effect_value = bisection_min_effect(b);
         out->min_effect_percent = 100 * out->min_effect_value / (is_rate(b) ? 1 : level);
     }
     if (b->verdict == VERDICT_CULPRIT)

@@ -74,8 +74,8 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->metric = metric_copy(metric);
     b->platform = mem_dup(request->platform);
     b->confidence = request->confidence;
-    b->min_effect_percent = request->min_effect_percent >= 0 ? request->min_effect_percent
-                                                             : metric->min_effect_percent;
+    b->min_effect_percent =
+        request->min_effect_percent >= 0 ? request->min_effect_percent : metric->min_effect_percent;
     b->is_first_parent = request->first_parent;
     b->is_no_inside = request->no_inside;
     b->seed = request->seed;
@@ -359,7 +359,8 @@ static bool is_hopeless(const struct bisection *b, uint32_t v)
 {
     uint32_t slot = evidence_find(b->evidence, v);
 
-    return b->standing[v].is_exhausted && slot != UINT32_MAX && b->evidence->sampled[slot].all.n < 2;
+    return b->standing[v].is_exhausted && slot != UINT32_MAX &&
+           b->evidence->sampled[slot].all.n < 2;
 }
 
 /** An end that cannot be tested ends it at once, and says which and why. */
@@ -371,8 +372,9 @@ static void check_ends(struct bisection *b)
         uint32_t v = bisection_end(b, i);
         if (b->standing[v].testable != TESTABLE_NO && !is_hopeless(b, v))
             continue;
-        bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "the %s revision %.10s cannot be tested: %s",
-                         names[i < 2 ? i : 2], b->range->commits[v].id.hex,
+        bisection_finish(b, VERDICT_FAILED, FINDING_NONE,
+                         "the %s revision %.10s cannot be tested: %s", names[i < 2 ? i : 2],
+                         b->range->commits[v].id.hex,
                          b->standing[v].reason ? b->standing[v].reason : "its runs fail too often");
     }
 }
@@ -381,7 +383,7 @@ static bool ends_are_sampled(const struct bisection *b)
 {
     for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
         uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
-        if (slot == UINT32_MAX || b->evidence->sampled[slot].all.n < 2)
+        if (slot == UINT32_MAX || b->evidence->sampled[slot].all.n < END_RUNS)
             return false;
     }
     return true;
@@ -410,13 +412,15 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
     uint32_t suspect;
 
     if (!ends_are_sampled(b))
-        return b->n_out > 0 ? NULL : plan_ends(b);
+        return b->n_out > 0 ? NULL : plan_ends(b, END_RUNS);
     if (is_verification_out(b))
         return NULL;
     bisection_refresh(b);
     enum judgement j = bisection_judge(b, &suspect);
     if (j == JUDGE_FINISHED)
         return NULL;
+    if (j == JUDGE_ENDS)
+        return b->n_out > 0 ? NULL : plan_ends(b, END_RUNS_FOR_NONE);
     if (j == JUDGE_VERIFY) {
         cancel_all(b, out);
         return plan_verification(b, suspect);

@@ -19,7 +19,8 @@
 
 struct bisection;
 
-/** A sample of an earlier bisection that may be pooled with ours (same measure key and platform). */
+/** A sample of an earlier bisection that may be pooled with ours (same measure key and platform).
+ */
 struct stored_sample {
     struct revision revision;
     double value;
@@ -62,8 +63,8 @@ struct effects {
     size_t n_issue;
     struct task_spec **issue; /* owned; to be queued */
     size_t n_cancel;
-    uint32_t *cancel;         /* ordinals of tasks that became useless */
-    bool is_finished;         /* bisection_verdict() is final; nothing more will be issued */
+    uint32_t *cancel; /* ordinals of tasks that became useless */
+    bool is_finished; /* bisection_verdict() is final; nothing more will be issued */
 };
 void effects_fini(struct effects *f);
 DEFINE_AUTO_FINI(struct effects, effects_fini)
@@ -80,7 +81,8 @@ void bisection_absorb(struct bisection *b, const struct event *event);
 void bisection_issued(struct bisection *b, const struct task_spec *spec);
 /** A task that an earlier decide() canceled, when rebuilding: after all events are absorbed. */
 void bisection_dropped(struct bisection *b, uint32_t ordinal);
-/** What to do now. Does nothing when finished or when enough tasks are out. Issued tasks count as out. */
+/** What to do now. Does nothing when finished or when enough tasks are out. Issued tasks count as
+ * out. */
 void bisection_decide(struct bisection *b, struct effects *out);
 /** absorb, then decide. */
 void bisection_step(struct bisection *b, const struct event *event, struct effects *out);

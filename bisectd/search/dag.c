@@ -61,7 +61,7 @@ struct tips {
     struct tip {
         uint32_t v;
         double weight;
-    } *items;
+    } * items;
 };
 
 static void tips_push(struct tips *t, uint32_t v, double weight)
@@ -118,7 +118,8 @@ static double sweep_add(struct sweep *s, uint32_t v)
     return sum;
 }
 
-/** The mass of every commit on the first-parent chain below `tip`, as far as it is not known yet. */
+/** The mass of every commit on the first-parent chain below `tip`, as far as it is not known yet.
+ */
 static void sweep_chain(struct sweep *s, uint32_t tip, double least, struct tips *tips)
 {
     uint32_t n = 0;
@@ -129,8 +130,9 @@ static void sweep_chain(struct sweep *s, uint32_t tip, double least, struct tips
             break;
     }
     memset(s->seen, 0, s->d->n);
-    double mass = 0;
-    while (n-- > 0) {
+    /* The oldest is a root, or was swept before and its merges with it. */
+    double mass = s->mass[s->chain[n - 1]] = sweep_add(s, s->chain[n - 1]);
+    for (n--; n-- > 0;) {
         uint32_t v = s->chain[n];
         double before = mass;
         mass += sweep_add(s, v);

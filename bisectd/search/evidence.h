@@ -20,15 +20,15 @@ void moments_merge(struct moments *m, const struct moments *other);
 
 /** A revision with at least one run. */
 struct sampled {
-    uint32_t revision;      /* index in the range */
-    uint8_t *is_ancestor;   /* of every commit of the range: is it this one or an ancestor */
-    struct moments all;     /* over hosts */
-    struct moments *hosts;  /* one for each host known, zero where it has no run */
+    uint32_t revision;     /* index in the range */
+    uint8_t *is_ancestor;  /* of every commit of the range: is it this one or an ancestor */
+    struct moments all;    /* over hosts */
+    struct moments *hosts; /* one for each host known, zero where it has no run */
 };
 
 struct evidence {
     uint32_t n_commits;
-    uint32_t n;             /* sampled revisions, in the order first seen */
+    uint32_t n; /* sampled revisions, in the order first seen */
     struct sampled *sampled;
     uint32_t n_hosts;
     char **hosts;
@@ -53,8 +53,8 @@ double evidence_within_sd(const struct evidence *e, double *dof);
  * Sums are within hosts: y is the value, x is 1 on the bad side.
  */
 struct split {
-    double n;                /* runs */
-    double n_hosts;          /* hosts with at least one run */
+    double n;       /* runs */
+    double n_hosts; /* hosts with at least one run */
     double s_yy, s_xx, s_xy;
     struct moments good, bad; /* over hosts, for showing and for rates */
 };

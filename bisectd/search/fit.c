@@ -24,19 +24,19 @@ static double log_phi(double x)
     return -x * x / 2 - log(-x) - .5 * log(2 * M_PI);
 }
 
-/** One value of delta: the mode of L = 1/sigma, the log integral, the log chance that delta/L >= M. */
+/** One value of delta: the mode of L = 1/sigma, the log integral, the log chance that delta/L >= M.
+ */
 struct laplace {
     double precision, log_mass, log_p_effect, log_p_small;
 };
 
-static struct laplace laplace_at(double power, double s_yy, double xy, double half_xx,
-                                 double delta, double min_effect)
+static struct laplace laplace_at(double power, double s_yy, double xy, double half_xx, double delta,
+                                 double min_effect)
 {
     struct laplace out;
     double root = xy + sqrt(xy * xy + 4 * s_yy * power);
     /* The smaller root form avoids cancellation when xy is large and negative. */
-    double l = xy >= 0 ? root / (2 * s_yy)
-                       : 2 * power / (sqrt(xy * xy + 4 * s_yy * power) - xy);
+    double l = xy >= 0 ? root / (2 * s_yy) : 2 * power / (sqrt(xy * xy + 4 * s_yy * power) - xy);
     double curvature = power + s_yy * l * l;
 
     out.precision = l;

@@ -28,10 +28,10 @@ struct side {
 };
 
 struct fit {
-    double log_effect; /* evidence for a step of at least M (with the sign asked for) */
-    double log_small;  /* ... of less than M: counts as no change */
+    double log_effect;     /* evidence for a step of at least M (with the sign asked for) */
+    double log_small;      /* ... of less than M: counts as no change */
     struct side good, bad; /* under a step of at least M */
-    double sigma;      /* of one run; 0 for rates */
+    double sigma;          /* of one run; 0 for rates */
 };
 
 struct fit_none {

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/** Mean standard deviation within a revision; rates are smoothed, so that "0 of 2" is not "never". */
+/** Mean standard deviation within a revision; rates are smoothed, so that "0 of 2" is not "never".
+ */
 static double within_sd(const struct bisection *b)
 {
     double dof, sum = 0;
@@ -19,25 +20,37 @@ static double within_sd(const struct bisection *b)
     return sum / b->evidence->n_runs;
 }
 
-struct scale bisection_scale(const struct bisection *b)
+/** Values that never differ within a revision: any difference between revisions is a change. */
+static bool has_no_spread(const struct bisection *b)
+{
+    double dof, sd = is_rate(b) ? 1 : evidence_within_sd(b->evidence, &dof);
+
+    return sd == 0 && dof >= 2;
+}
+
+double bisection_min_effect(const struct bisection *b)
 {
     uint32_t slot = evidence_find(b->evidence, b->range->good);
     double level = slot == UINT32_MAX ? 0 : fabs(b->evidence->sampled[slot].all.mean);
-    double unit = is_rate(b) ? .01 : level / 100; /* one percent, or percentage point */
-    struct scale s;
-
-    if (b->min_effect_percent >= 0)
-        s.min_effect = b->min_effect_percent * unit;
-    else
-        s.min_effect = fmax(unit, within_sd(b) / 2);
-
-    /* A level of 0 has no percents: whatever the values resolve is a change. */
+    double percent = is_rate(b) ? .01 : level / 100; /* of the good level, or a percentage point */
     double largest = 0;
+
+    if (b->min_effect_percent > 0)
+        return b->min_effect_percent * percent;
+    if (b->min_effect_percent < 0 && !has_no_spread(b))
+        return fmax(percent, within_sd(b) / 2);
+    /* No percentage to go by: the smallest difference that is not a rounding error. */
     for (uint32_t i = 0; i < b->evidence->n; i++)
         largest = fmax(largest, fabs(b->evidence->sampled[i].all.mean));
-    s.min_effect = fmax(s.min_effect, fmax(largest * 1e-6, 1e-12));
-    s.floor = s.min_effect / 20;
-    return s;
+    return fmax(largest * 1e-6, 1e-12);
+}
+
+struct scale bisection_scale(const struct bisection *b)
+{
+    /* A little below M, so that a change of exactly M is not a question without an answer. */
+    double m = fmax(.9 * bisection_min_effect(b), 1e-12);
+
+    return (struct scale){.min_effect = m, .floor = m / 20};
 }
 
 void bisection_refresh(struct bisection *b)
@@ -78,8 +91,7 @@ static bool has_splitters(const struct bisection *b, uint32_t k, bool is_inside)
     for (uint32_t v = b->posterior->classes[k].first; v < n && !found; v++) {
         if (b->posterior->class_of[v] != k || testable[v] == TESTABLE_NO ||
             b->standing[v].is_exhausted || p_builds[v] < planner_presumed_broken ||
-            !bisection_may_test(b, v, is_inside) ||
-            evidence_find(b->evidence, v) != UINT32_MAX)
+            !bisection_may_test(b, v, is_inside) || evidence_find(b->evidence, v) != UINT32_MAX)
             continue;
         found = does_split(b, k, v, mark);
     }
@@ -130,7 +142,8 @@ static uint32_t last_testable(const struct bisection *b, uint32_t k)
     return best;
 }
 
-/** Fresh builds of culprit and parents that are the same bytes: nothing that was measured changed. */
+/** Fresh builds of culprit and parents that are the same bytes: nothing that was measured changed.
+ */
 static bool is_same_as_parents(const struct bisection *b, uint32_t c)
 {
     uint32_t partners[4];
@@ -151,9 +164,10 @@ static void finish_with_culprit(struct bisection *b, uint32_t c)
                          "%.10s measures worse than its parent, but both build to the same bytes",
                          b->range->commits[c].id.hex);
     else if (!b->range->commits[c].matters)
-        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
-                         "%.10s measures worse than its parent, but touches nothing the build reads",
-                         b->range->commits[c].id.hex);
+        bisection_finish(
+            b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+            "%.10s measures worse than its parent, but touches nothing the build reads",
+            b->range->commits[c].id.hex);
     else
         bisection_finish(b, VERDICT_CULPRIT, FINDING_NONE, NULL);
 }
@@ -181,10 +195,27 @@ static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, ui
     return JUDGE_FINISHED;
 }
 
+/** Few noisy runs may agree by luck; values without any spread may not need more. */
+static bool is_enough_for_none(const struct bisection *b)
+{
+    double dof, sd = evidence_within_sd(b->evidence, &dof);
+
+    if (sd == 0 && !is_rate(b))
+        return true;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
+        if (b->evidence->sampled[slot].all.n < END_RUNS_FOR_NONE)
+            return false;
+    }
+    return true;
+}
+
 enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
 {
     const struct posterior *p = b->posterior;
 
+    if (p->p_none >= b->confidence && !is_enough_for_none(b))
+        return JUDGE_ENDS;
     if (p->p_none >= b->confidence)
         bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
     else if (p->p_reversed >= b->confidence)

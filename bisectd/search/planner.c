@@ -6,16 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_CHAINS = 12, N_UNBUILT = 16, N_BUILT = 12, MAX_COMPONENTS = 40, N_NODES = 7 };
+enum { MAX_CHAINS = 32, N_UNBUILT = 16, N_BUILT = 12, MAX_COMPONENTS = 64, N_NODES = 7 };
 static const uint32_t repeats[] = {1, 2, 4, 8};
 static const double least_build_price = 2; /* cheaper builds are not worth more revisions */
 static const double task_price = 1;        /* lease, checkout, unpacking */
-static const double least_weight = .002;   /* hypotheses below this do not guide */
+static const double least_weight = 2e-4;   /* hypotheses below this do not guide */
 const double planner_presumed_broken = .05;
 
 /** Gauss-Hermite nodes and weights for a standard normal. */
-static const double node_x[N_NODES] = {-3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
-                                       1.154405394739968,  2.366759410734541,  3.750439717725742};
+static const double node_x[N_NODES] = {
+    -3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
+    1.154405394739968,  2.366759410734541,  3.750439717725742};
 static const double node_w[N_NODES] = {.000548268855972, .030757123967586, .240123178605013,
                                        .457142857142857, .240123178605013, .030757123967586,
                                        .000548268855972};
@@ -74,6 +75,14 @@ static double information_normal(const struct mixture *m, uint32_t n_runs)
     return info;
 }
 
+/** ln of the gamma function; lgamma writes a global, which threads would race for. */
+static double log_gamma(double x)
+{
+    int sign;
+
+    return lgamma_r(x, &sign);
+}
+
 /** Chance of `fails` in n runs when the rate itself is uncertain (beta-binomial, by moments). */
 static double p_fails(const struct component *c, uint32_t n, uint32_t fails)
 {
@@ -82,8 +91,9 @@ static double p_fails(const struct component *c, uint32_t n, uint32_t fails)
     double strength = c->var > 1e-9 ? fmax(room / c->var - 1, .1) : 1e6;
     double a = mean * strength, b = (1 - mean) * strength;
 
-    return exp(lgamma(n + 1) - lgamma(fails + 1) - lgamma(n - fails + 1) + lgamma(a + fails) +
-               lgamma(b + n - fails) - lgamma(a + b + n) + lgamma(a + b) - lgamma(a) - lgamma(b));
+    return exp(log_gamma(n + 1) - log_gamma(fails + 1) - log_gamma(n - fails + 1) +
+               log_gamma(a + fails) + log_gamma(b + n - fails) - log_gamma(a + b + n) +
+               log_gamma(a + b) - log_gamma(a) - log_gamma(b));
 }
 
 static double information_rate(const struct mixture *m, uint32_t n_runs)
@@ -164,8 +174,8 @@ static double entropy_of(double p)
 
 static double price_of(const struct planner *p, uint32_t revision, uint32_t n_runs)
 {
-    double build = p->testable[revision] == TESTABLE_YES ? 0
-                                                         : fmax(p->build_price, least_build_price);
+    double build =
+        p->testable[revision] == TESTABLE_YES ? 0 : fmax(p->build_price, least_build_price);
     return build + task_price + n_runs;
 }
 
@@ -199,7 +209,7 @@ static void shortlist_fill(const struct planner *p, struct shortlist *unbuilt,
 
     for (uint32_t c = 0; c < n; c++)
         belief[c] = posterior_of(p->posterior, c);
-    dag_masses(p->dag, belief, .02, MAX_CHAINS, mass);
+    dag_masses(p->dag, belief, .01, MAX_CHAINS, mass);
     for (uint32_t v = 0; v < n; v++) {
         if (p->is_barred[v] || p->testable[v] == TESTABLE_NO || v == p->good || v == p->bad)
             continue;
@@ -242,7 +252,8 @@ struct probe planner_choose(const struct planner *p)
     return best;
 }
 
-/** Chance that something `distance` away from a broken commit works, when `gap` away something does. */
+/** Chance that something `distance` away from a broken commit works, when `gap` away something
+ * does. */
 static double p_beyond(uint32_t distance, uint32_t gap)
 {
     return log1p(distance) / log1p(gap);

@@ -26,9 +26,9 @@ struct planner {
 };
 
 struct probe {
-    uint32_t revision;  /* UINT32_MAX: nothing can be learned any more */
+    uint32_t revision; /* UINT32_MAX: nothing can be learned any more */
     uint32_t n_runs;
-    double info_bits;   /* expected, the chance that it does not build included */
+    double info_bits; /* expected, the chance that it does not build included */
     double price_runs;
 };
 

@@ -134,8 +134,8 @@ static double entropy_part(double p)
 
 static void posterior_entropy(struct posterior *p, uint32_t n_commits)
 {
-    p->entropy_bits = entropy_part(p->p_none) + entropy_part(p->p_reversed) +
-                      entropy_part(p->p_merge_base);
+    p->entropy_bits =
+        entropy_part(p->p_none) + entropy_part(p->p_reversed) + entropy_part(p->p_merge_base);
     for (uint32_t c = 0; c < n_commits; c++)
         p->entropy_bits += entropy_part(posterior_of(p, c));
 }

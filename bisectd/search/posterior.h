@@ -19,28 +19,28 @@
 
 /** Candidates that all samples so far treat alike. */
 struct hypothesis {
-    uint32_t first;   /* its oldest candidate */
-    uint32_t n;       /* candidates in it */
-    double weight;    /* prior weight of its candidates together */
-    double p[2];      /* posterior of a step here, of at least M: bad lower (0), bad higher (1) */
+    uint32_t first; /* its oldest candidate */
+    uint32_t n;     /* candidates in it */
+    double weight;  /* prior weight of its candidates together */
+    double p[2];    /* posterior of a step here, of at least M: bad lower (0), bad higher (1) */
     struct fit fit[2];
 };
 
 struct posterior {
     bool is_rate;
     enum worse worse;
-    double *weight;       /* prior weight of each commit of the range; 0: cannot be it. Sums to 1 */
-    uint32_t *class_of;   /* class of each commit; UINT32_MAX for those with weight 0 */
+    double *weight;     /* prior weight of each commit of the range; 0: cannot be it. Sums to 1 */
+    uint32_t *class_of; /* class of each commit; UINT32_MAX for those with weight 0 */
     uint32_t n_classes;
     struct hypothesis *classes;
     bool has_merge_base;
     uint8_t *is_above_base; /* of each commit: bad under "the merge base is bad" */
     struct scale scale;
-    double p_none;        /* no change, steps smaller than M included */
-    double p_reversed;    /* sum over the wrong sign; 0 for worse either */
+    double p_none;     /* no change, steps smaller than M included */
+    double p_reversed; /* sum over the wrong sign; 0 for worse either */
     double p_merge_base;
     struct fit_none none;
-    double entropy_bits;  /* of the answer */
+    double entropy_bits; /* of the answer */
 };
 
 /** `weight` is copied and scaled to sum to one. merge_base_side may be NULL: commits that are bad
@@ -50,9 +50,11 @@ struct posterior *posterior_new(uint32_t n_commits, const double *weight, bool i
 void posterior_free(struct posterior *p);
 DEFINE_AUTO(struct posterior, posterior_free)
 
-/** A revision was sampled for the first time: classes are cut where it tells their members apart. */
+/** A revision was sampled for the first time: classes are cut where it tells their members apart.
+ */
 void posterior_refine(struct posterior *p, const struct evidence *e, uint32_t slot);
-/** Brings all probabilities up to date with the evidence. Pre: refined for every slot; n_runs > 0. */
+/** Brings all probabilities up to date with the evidence. Pre: refined for every slot; n_runs > 0.
+ */
 void posterior_update(struct posterior *p, const struct evidence *e, struct scale scale);
 
 /** Probability that commit c is the culprit. */

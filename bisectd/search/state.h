@@ -16,15 +16,15 @@
 
 /** What is known about one commit of the range. */
 struct standing {
-    uint8_t testable;     /* enum testable */
-    bool is_reused;       /* its artifact comes from an earlier bisection */
+    uint8_t testable; /* enum testable */
+    bool is_reused;   /* its artifact comes from an earlier bisection */
     bool is_reuse_counted;
     bool is_verified;     /* built afresh beside its parents, and measured */
     bool is_exhausted;    /* could not be measured lately: no more runs, its samples stay */
     char artifact[65];    /* "" if none */
     uint32_t next_number; /* $BISECTD_RUN of its next run */
     uint32_t n_fresh_failed;
-    char *reason;         /* why it cannot be tested; NULL if it can */
+    char *reason; /* why it cannot be tested; NULL if it can */
 };
 
 struct bisection {
@@ -43,8 +43,8 @@ struct bisection {
     struct evidence *evidence;
     struct posterior *posterior;
     struct standing *standing;
-    bool is_stale;      /* evidence came in since the last posterior_update */
-    struct cost cost;   /* seconds stay 0: the driver's clock */
+    bool is_stale;                     /* evidence came in since the last posterior_update */
+    struct cost cost;                  /* seconds stay 0: the driver's clock */
     double build_seconds, run_seconds; /* sums over counted builds and runs */
     uint32_t n_builds_timed, n_runs_timed;
 
@@ -53,29 +53,35 @@ struct bisection {
     uint32_t n_out;
     struct task_spec **out;
     int64_t n_runs_issued;
-    double runs_to_go;  /* estimate of the last choice; nan before */
+    double runs_to_go; /* estimate of the last choice; nan before */
 
     /* How it ended */
     bool is_finished, is_canceled, is_out_of_time;
     enum verdict_kind verdict;
     enum finding finding;
-    uint32_t culprit;   /* index; UINT32_MAX */
+    uint32_t culprit;      /* index; UINT32_MAX */
     uint32_t answer_class; /* class of a range; UINT32_MAX */
-    char *why;          /* for failed and inconclusive: one clause; NULL */
+    char *why;             /* for failed and inconclusive: one clause; NULL */
 };
 
 bool is_rate(const struct bisection *b);
+/** Runs of each end before anything else, and before "no change" is believed of noisy values. */
+enum { END_RUNS = 2, END_RUNS_FOR_NONE = 4 };
+
 /** The ends, and the merge bases where good is no ancestor. */
 uint32_t bisection_n_ends(const struct bisection *b);
 uint32_t bisection_end(const struct bisection *b, uint32_t i);
 
 /* judge.c */
-/** Minimum effect and floor from the evidence so far. */
+/** The smallest change worth a name, in the metric's unit. Pre: good was sampled. */
+double bisection_min_effect(const struct bisection *b);
+/** What the posterior is to use, from the evidence so far. */
 struct scale bisection_scale(const struct bisection *b);
 /** Brings the posterior up to date. */
 void bisection_refresh(struct bisection *b);
-/** What the posterior allows: go on, or verify these, or it is finished (then filled into b). */
-enum judgement { JUDGE_SEARCH, JUDGE_VERIFY, JUDGE_FINISHED };
+/** What the posterior allows: go on, or measure the ends again, or verify a suspect, or it is
+ *  finished (then filled into b). */
+enum judgement { JUDGE_SEARCH, JUDGE_ENDS, JUDGE_VERIFY, JUDGE_FINISHED };
 enum judgement bisection_judge(struct bisection *b, uint32_t *verify);
 void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum finding finding,
                       const char *why, ...) PRINTF(4, 5);
@@ -85,7 +91,8 @@ bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside);
 bool bisection_is_inside(const struct bisection *b);
 
 /* task_plan.c */
-struct task_spec *plan_ends(struct bisection *b);
+/** Brings every end to `n_runs` runs. */
+struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 struct task_spec *plan_search(struct bisection *b);
 struct task_spec *plan_verification(struct bisection *b, uint32_t suspect);
 struct task_spec *spec_copy(const struct task_spec *t);

@@ -7,12 +7,11 @@
 #include <string.h>
 
 enum {
-    END_RUNS = 2,
     VERIFY_RUNS_NOISY = 3, /* of each side; the posterior asks for more if it does not hold */
     VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
     MAX_PARTNERS = 4
 };
-static const double least_rate_bits = 1e-4; /* per run: below this nothing is left to learn */
+static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
 struct task_spec *spec_copy(const struct task_spec *t)
 {
@@ -66,20 +65,20 @@ static void spec_add_run(struct task_spec *t, const struct bisection *b, uint32_
 }
 
 /** Rounds over all ends, every second one backwards, so that a drift falls on all alike. */
-struct task_spec *plan_ends(struct bisection *b)
+struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs)
 {
     struct task_spec *t = spec_new(b);
     uint32_t n = bisection_n_ends(b);
 
     for (uint32_t i = 0; i < n; i++)
         spec_add_build(t, b, bisection_end(b, i), false);
-    for (uint32_t round = 0; round < END_RUNS; round++)
+    for (uint32_t round = 0; round < n_runs; round++)
         for (uint32_t i = 0; i < n; i++) {
             uint32_t end = round % 2 == 0 ? i : n - 1 - i;
             uint32_t v = bisection_end(b, end);
             uint32_t slot = evidence_find(b->evidence, v);
             double have = slot == UINT32_MAX ? 0 : b->evidence->sampled[slot].all.n;
-            if (have + round < END_RUNS)
+            if (have + round < n_runs)
                 spec_add_run(t, b, end, v);
         }
     return t;
@@ -193,8 +192,8 @@ struct task_spec *plan_verification(struct bisection *b, uint32_t suspect)
     uint32_t revisions[1 + MAX_PARTNERS] = {suspect};
     uint32_t n = 1 + verification_partners(b, suspect, revisions + 1, MAX_PARTNERS);
     double dof, sd = evidence_within_sd(b->evidence, &dof);
-    uint32_t rounds = !is_rate(b) && sd <= b->posterior->scale.floor ? VERIFY_RUNS_EXACT
-                                                                     : VERIFY_RUNS_NOISY;
+    uint32_t rounds =
+        !is_rate(b) && sd <= b->posterior->scale.floor ? VERIFY_RUNS_EXACT : VERIFY_RUNS_NOISY;
 
     t->is_verification = true;
     for (uint32_t i = 0; i < n; i++)

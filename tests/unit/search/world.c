@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double uniform_of(uint64_t x)
+{
+    return ((double)(mix64(x) >> 11) + .5) / 9007199254740992.0;
+}
+
+double normal_of(uint64_t x)
+{
+    double u = uniform_of(x), v = uniform_of(mix64(x) + 1);
+
+    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+enum { MAX_HEADS = 4 };
+
+/** Grows a commit on one head, or forks an older commit, or merges two heads; the last takes all.
+ */
+static void grow(const struct world *w, struct commit *c, uint32_t v, uint32_t *heads,
+                 uint32_t *n_heads)
+{
+    uint64_t dice = mix64(w->seed * 7919 + v);
+    uint32_t at = (uint32_t)(uniform_of(dice) * *n_heads);
+    double what = uniform_of(dice + 1);
+
+    if (v == w->n) {
+        while (*n_heads > 0)
+            c->parents[c->n_parents++] = heads[--*n_heads];
+    } else if (what < w->p_merge && *n_heads < MAX_HEADS) {
+        c->parents[c->n_parents++] = (uint32_t)(uniform_of(dice + 2) * v);
+        at = (*n_heads)++;
+        for (uint32_t i = 0; i < at; i++) /* growing a head is not forking it */
+            if (heads[i] == c->parents[0])
+                at = i, --*n_heads, i = at;
+    } else if (what<2 * w->p_merge && * n_heads> 1) {
+        c->parents[c->n_parents++] = heads[at];
+        heads[at] = heads[--*n_heads];
+        at = at < *n_heads ? at : 0;
+        c->parents[c->n_parents++] = heads[at];
+    } else {
+        c->parents[c->n_parents++] = heads[at];
+    }
+    heads[at < MAX_HEADS ? at : 0] = v;
+}
+
+/** Commit 0 is good; candidates are 1..n. */
+struct range *world_range(const struct world *w)
+{
+    struct range *r = mem_alloc(sizeof(*r));
+    uint32_t heads[MAX_HEADS] = {0}, n_heads = 1;
+
+    r->n = w->n + 1;
+    r->n_candidates = w->n;
+    r->good = 0;
+    r->bad = w->n;
+    r->good_is_ancestor = true;
+    r->commits = mem_array(r->n, sizeof(*r->commits));
+    for (uint32_t v = 0; v < r->n; v++) {
+        struct commit *c = &r->commits[v];
+        snprintf(c->id.hex, sizeof(c->id.hex), "%016llx%024x",
+                 (unsigned long long)mix64(w->seed * 1000003 + v), v);
+        snprintf(c->tree.hex, sizeof(c->tree.hex), "%040x", v + 1);
+        c->subject = mem_printf("commit %u", v);
+        c->author = mem_dup("A <a@example.org>");
+        c->is_candidate = v > 0;
+        c->matters = true;
+        c->parents = mem_array(MAX_HEADS, sizeof(uint32_t));
+        if (v > 0)
+            grow(w, c, v, heads, &n_heads);
+    }
+    for (uint32_t v = w->n; r->commits[v].n_parents > 0; v = r->commits[v].parents[0])
+        r->commits[v].is_mainline = true;
+    r->commits[0].is_mainline = true;
+    return r;
+}
+
+struct request *world_request(const struct world *w)
+{
+    struct request *r = mem_alloc(sizeof(*r));
+    struct metric *m = metric_new("m", w->is_rate ? METRIC_EXIT : METRIC_VALUE);
+
+    m->worse = w->worse;
+    r->project = project_new("world", "/nowhere");
+    project_add_metric(r->project, m);
+    r->metric = mem_dup("m");
+    r->good = mem_dup("good");
+    r->bad = mem_dup("bad");
+    r->platform = mem_dup("linux-x64");
+    r->confidence = w->confidence;
+    r->min_effect_percent = -1;
+    r->seed = w->seed;
+    r->budget_runs = 2000;
+    return r;
+}
+
+struct play {
+    const struct world *w;
+    const struct range *range;
+    uint8_t *is_bad;
+    uint32_t *n_runs; /* of each commit, without verification */
+    uint32_t turn;
+};
+
+static double value_of(const struct play *p, uint32_t v, uint64_t seed, bool is_second_host)
+{
+    const struct world *w = p->w;
+    double level = w->level + (p->is_bad[v] ? w->effect : 0);
+
+    if (w->is_rate)
+        return uniform_of(seed) < level;
+    if (w->flicker > 0)
+        return level + (uniform_of(seed) < w->flicker);
+    double out = level + w->sd * normal_of(seed);
+    return is_second_host ? out * w->host_factor : out;
+}
+
+static bool is_broken(const struct world *w, uint32_t v)
+{
+    return v > 0 && v - 1 >= w->broken_from && v - 1 < w->broken_to;
+}
+
+static void play_task(struct play *p, const struct task_spec *t, struct outcome *out,
+                      struct task_result *r)
+{
+    bool is_second_host = p->w->host_factor > 0 && p->turn++ % 2 == 1;
+
+    r->environment.host = mem_dup(is_second_host ? "slow" : "fast");
+    r->builds = mem_array(t->n_builds + 1, sizeof(*r->builds));
+    r->runs = mem_array(t->n_runs + 1, sizeof(*r->runs));
+    for (uint32_t i = 0; i < t->n_builds; i++) {
+        struct build_result *b = &r->builds[r->n_builds++];
+        uint32_t v = range_find(p->range, &t->builds[i].revision);
+        b->revision = t->builds[i].revision;
+        b->seconds = 1;
+        bool is_reused = t->builds[i].artifact[0] && !t->builds[i].fresh;
+        b->status = is_broken(p->w, v) ? BUILD_FAILED : is_reused ? BUILD_REUSED : BUILD_OK;
+        if (b->status == BUILD_FAILED)
+            b->reason = mem_dup("make: error");
+        else
+            snprintf(b->artifact, sizeof(b->artifact), "%064x", v + 1);
+        out->n_search_builds += !is_reused && !t->is_verification && t->ordinal > 0;
+    }
+    for (uint32_t i = 0; i < t->n_runs; i++) {
+        struct run_result *run = &r->runs[r->n_runs++];
+        uint32_t v = range_find(p->range, &t->builds[t->runs[i].build].revision);
+        run->run = i;
+        run->seconds = 1;
+        run->status = is_broken(p->w, v) ? RUN_SKIPPED : RUN_OK;
+        run->value = value_of(p, v, t->runs[i].seed, is_second_host);
+        if (!t->is_verification && ++p->n_runs[v] > out->max_runs)
+            out->max_runs = p->n_runs[v];
+    }
+}
+
+static void mark_bad(const struct world *w, const struct range *range, uint8_t *is_bad)
+{
+    for (uint32_t v = 1; v < range->n && w->culprit != UINT32_MAX; v++) {
+        is_bad[v] = v == w->culprit + 1;
+        for (uint32_t i = 0; i < range->commits[v].n_parents; i++)
+            is_bad[v] |= is_bad[range->commits[v].parents[i]];
+    }
+}
+
+void world_search(const struct world *w, struct outcome *out)
+{
+    AUTO(range_free) struct range *range = world_range(w);
+    AUTO(request_free) struct request *request = world_request(w);
+    AUTO(bisection_free) struct bisection *b = NULL;
+    struct err e = {0};
+    struct play play = {w, range, mem_array(range->n, 1), mem_array(range->n, sizeof(uint32_t)), 0};
+
+    *out = (struct outcome){.named = UINT32_MAX};
+    mark_bad(w, range, play.is_bad);
+    if (bisection_new(request, range, &b, &e)) {
+        fprintf(stderr, "%s\n", e.text);
+        abort();
+    }
+    struct event event = {.kind = EVENT_STARTED};
+    AUTO(task_result_free) struct task_result *result = NULL;
+    for (;;) {
+        AUTO(effects_fini) struct effects effects = {0};
+        bisection_step(b, &event, &effects);
+        if (effects.is_finished)
+            break;
+        task_result_free(result);
+        result = mem_alloc(sizeof(*result));
+        play_task(&play, effects.issue[0], out, result);
+        out->n_tasks++;
+        event = (struct event){
+            .kind = EVENT_RESULT, .ordinal = effects.issue[0]->ordinal, .result = result};
+    }
+    bisection_verdict(b, &out->verdict);
+    out->n_builds = out->verdict.cost.n_builds;
+    out->n_runs = out->verdict.cost.n_runs;
+    if (out->verdict.n_culprits > 0)
+        out->named = range_find(range, &out->verdict.culprits[0].revision) - 1;
+    mem_free(play.is_bad);
+    mem_free(play.n_runs);
+}
+
+void outcome_fini(struct outcome *o)
+{
+    struct verdict *v = mem_alloc(sizeof(*v));
+
+    *v = o->verdict;
+    verdict_free(v);
+    *o = (struct outcome){.named = UINT32_MAX};
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A synthetic history and worker: plays tasks of a struct bisection in memory, so that whole
+ * searches run in milliseconds. Values are drawn from each run's seed, as a measuring command
+ * would with $BISECTD_SEED.
+ */
+#ifndef TESTS_SEARCH_WORLD_H
+#define TESTS_SEARCH_WORLD_H
+
+#include "model/bisection.h"
+#include "search/bisection.h"
+
+struct world {
+    uint32_t n;                      /* commits of the range, in a line unless parents are set */
+    uint32_t culprit;                /* index among candidates, 0 first; UINT32_MAX: no change */
+    double level, effect, sd;        /* value = level (+ effect) + sd * noise */
+    bool is_rate;                    /* level and level + effect are failure rates */
+    double flicker;                  /* chance that a run is one higher */
+    uint32_t broken_from, broken_to; /* candidates that do not build: from <= i < to */
+    double confidence;
+    uint64_t seed;
+    enum worse worse;
+    double p_merge;     /* > 0: a random DAG with so many merges */
+    double host_factor; /* > 0: two hosts take turns; the second measures this much higher */
+};
+
+struct outcome {
+    struct verdict verdict; /* caller frees with outcome_fini */
+    uint32_t named;         /* candidate named, UINT32_MAX */
+    uint32_t n_builds, n_runs, n_tasks;
+    uint32_t n_search_builds; /* without the ends and verification */
+    uint32_t max_runs;        /* of one revision, without verification */
+};
+
+void world_search(const struct world *w, struct outcome *out);
+void outcome_fini(struct outcome *o);
+
+/** A standard normal number, a function of x alone. */
+double normal_of(uint64_t x);
+double uniform_of(uint64_t x);
+struct range *world_range(const struct world *w);
+struct request *world_request(const struct world *w);
+
+#endif
