@@ -6,17 +6,17 @@
 #include "cli/daemon.h"
 #include "cli/terminal.h"
 #include "commits/home.h"
+#include "config/config.h"
 #include "wire/http.h"
 #include <errno.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define API "/api/v1"
 
 enum { TOKEN_MOST = 4 * KIB, PAGE = 1000, ID_LEAST = 4, LOG_MOST = 32 * MIB };
-static const char default_base[] = "http://127.0.0.1:8641";
 
 struct client {
     struct http *http;
@@ -79,8 +79,9 @@ static enum err_code explain(const struct client *c, struct err *e)
         return e->code;
     err_wrap(e, "no answer from bisectd at %s", client_base(c));
     if (c->store)
-        return err_hint(e, "It has stopped; nothing it accepted is lost. Run the same command "
-                           "again to go on. Its log is %s/bisectd.log.",
+        return err_hint(e,
+                        "It has stopped; nothing it accepted is lost. Run the same command "
+                        "again to go on. Its log is %s/bisectd.log.",
                         c->store);
     return err_hint(e, "Start it with `bisectd`, name it with --coordinator URL, or name the store "
                        "of an earlier run with --store DIR.");
@@ -324,23 +325,88 @@ static enum err_code open_named_store(const struct options *o, enum client_need 
     return client_open_store(o->store, o, need, out, e);
 }
 
+/* The daemon of a configuration: its TCP address, or the socket in its data folder. */
+static enum err_code open_configured(const struct options *o, const struct config *config,
+                                     struct client **out, struct err *e)
+{
+    AUTO(mem_free) char *token = path_join(config->data_dir, "admin.token");
+    AUTO(mem_free) char *base = NULL;
+    const char *host = config->listen.host;
+
+    bool is_any = host && (!host[0] || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0);
+    if (!host)
+        base = daemon_base(config->data_dir);
+    else if (is_any)
+        base = mem_printf("http://127.0.0.1:%u", config->listen.port);
+    else
+        base = mem_printf(strchr(host, ':') ? "http://[%s]:%u" : "http://%s:%u", host,
+                          config->listen.port);
+    return open_service(o, base, token, out, e);
+}
+
+static enum err_code open_default(const struct options *o, struct client **out, struct err *e)
+{
+    AUTO(config_free) struct config *config = config_default();
+
+    return open_configured(o, config, out, e);
+}
+
+static enum err_code open_config_file(const struct options *o, const char *path,
+                                      struct client **out, struct err *e)
+{
+    AUTO(config_free) struct config *config = NULL;
+
+    if (config_load(path, &config, e))
+        return e->code;
+    return open_configured(o, config, out, e);
+}
+
+static enum err_code open_url(const struct options *o, const char *url, struct client **out,
+                              struct err *e)
+{
+    AUTO(config_free) struct config *config = config_default();
+    AUTO(mem_free) char *token = path_join(config->data_dir, "admin.token");
+    bool is_here = strstr(url, "://127.0.0.1") || strstr(url, "://localhost");
+
+    /* A token of ours goes nowhere but to this machine, unless it was named. */
+    return open_service(o, url, is_here ? token : NULL, out, e);
+}
+
+static const char *url_of_environment(void)
+{
+    const char *url = getenv("BISECTD_URL");
+
+    return url && url[0] ? url : NULL;
+}
+
 enum err_code client_open(const struct options *o, enum client_need need, struct client **out,
                           struct err *e)
 {
-    AUTO(mem_free) char *state = daemon_state_dir();
-    AUTO(mem_free) char *own_token = path_join(state, "admin.token");
-    const char *url = getenv("BISECTD_URL");
+    bool may_store = need != CLIENT_SERVICE;
+    const char *url = o->coordinator ? o->coordinator : url_of_environment();
 
     if (o->coordinator)
-        return open_service(o, o->coordinator, own_token, out, e);
-    if (o->store)
+        return open_url(o, url, out, e);
+    if (o->store && may_store)
         return open_named_store(o, need, out, e);
-    if (url && url[0])
-        return open_service(o, url, own_token, out, e);
-    AUTO(mem_free) char *here = store_here();
+    if (url)
+        return open_url(o, url, out, e);
+    AUTO(mem_free) char *config = o->config ? mem_dup(o->config) : config_find();
+    if (config)
+        return open_config_file(o, config, out, e);
+    AUTO(mem_free) char *here = may_store ? store_here() : NULL;
     if (here)
         return client_open_store(here, o, need, out, e);
-    return open_service(o, default_base, own_token, out, e);
+    return open_default(o, out, e);
+}
+
+bool client_finds(const char *store)
+{
+    AUTO(mem_free) char *config = config_find();
+    AUTO(mem_free) char *here = store_here();
+    AUTO(mem_free) char *real = here ? path_real(here, NULL) : NULL;
+
+    return !url_of_environment() && !config && real && strcmp(real, store) == 0;
 }
 
 /* Bisections */

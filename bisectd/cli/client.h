@@ -2,9 +2,10 @@
 /**
  * The coordinator as commands see it: found, or started for a store, and asked.
  *
- * Where it is, first match: --coordinator, --store, $BISECTD_URL, --config, the current
- * repository's own store, the default address. A store whose daemon does not live gets a private
- * one, which stops by itself when nobody is connected any more.
+ * Where it is, first match: --coordinator, --store, $BISECTD_URL, the configuration (--config, or
+ * the one in its usual place), the current repository's own store, the default address. A store
+ * whose daemon does not live gets a private one, which stops by itself when nobody is connected any
+ * more.
  */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
@@ -17,8 +18,9 @@
 struct client;
 
 enum client_need {
-    CLIENT_READS, /* a private daemon starts without workers: nothing unfinished goes on */
-    CLIENT_WORKS  /* it needs workers; one that lives without any is waited for to end */
+    CLIENT_READS,  /* a private daemon starts without workers: nothing unfinished goes on */
+    CLIENT_WORKS,  /* it needs workers; one that lives without any is waited for to end */
+    CLIENT_SERVICE /* a service only, no store */
 };
 
 /** ERR_PEER, ERR_IO: nobody there and none could be started; the hint says what to do. */
@@ -30,6 +32,9 @@ MUST_CHECK enum err_code client_open_store(const char *store, const struct optio
                                            struct err *e);
 void client_free(struct client *c);
 DEFINE_AUTO(struct client, client_free)
+
+/** Do commands without flags, here and now, go to this store? Given as client_store() has it. */
+bool client_finds(const char *store);
 
 const char *client_store(const struct client *c); /* NULL: a service */
 const char *client_base(const struct client *c);

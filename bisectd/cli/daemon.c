@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 enum {
-    SOCKET_PATH_MOST = 100,      /* what fits an address with room to spare */
+    SOCKET_PATH_MOST = 100, /* what fits an address with room to spare */
     SOCKET_NAME_DIGITS = 16,
-    LOG_MOST = 4 * MIB,          /* a longer one is begun anew */
+    LOG_MOST = 4 * MIB, /* a longer one is begun anew */
     LOG_READ_MOST = 2 * LOG_MOST,
     READY_SLICE_MS = 100,
 };
@@ -36,16 +36,6 @@ char *daemon_base(const char *data_dir)
     struct digest name = hash_of(data_dir, strlen(data_dir));
     return mem_printf("unix:%s/bisectd-%u/%.*s.sock", runtime && runtime[0] ? runtime : "/tmp",
                       (unsigned)getuid(), SOCKET_NAME_DIGITS, name.hex);
-}
-
-char *daemon_state_dir(void)
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-
-    if (state && state[0] == '/')
-        return path_join(state, "bisectd");
-    return mem_printf("%s/.local/state/bisectd", home && home[0] ? home : "");
 }
 
 static enum err_code log_open(const char *path, int *fd, struct err *e)
@@ -104,7 +94,8 @@ static char *find_program(void)
     return access(beside, X_OK) == 0 ? TAKE(beside) : mem_dup("bisectd");
 }
 
-static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int ready, struct err *e)
+static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int ready,
+                           struct err *e)
 {
     AUTO(mem_free) char *program = find_program();
     char workers[32], ready_text[16];
@@ -112,8 +103,8 @@ static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int
 
     snprintf(workers, sizeof(workers), "%lld", (long long)n_workers);
     snprintf(ready_text, sizeof(ready_text), "%d", ready);
-    const char *const argv[] = {program,     "--private", "--data-dir",  data_dir,  "--workers",
-                                workers,     "--ready-fd", ready_text,   NULL};
+    const char *const argv[] = {program, "--private",  "--data-dir", data_dir, "--workers",
+                                workers, "--ready-fd", ready_text,   NULL};
     struct subprocess s = {
         .argv = argv, .in = -1, .out = log, .err = log, .keep = {ready, 0}, .new_session = true};
     if (subprocess_start(&s, &pid, e)) {

@@ -19,8 +19,4 @@ char *daemon_base(const char *data_dir);
  */
 MUST_CHECK enum err_code daemon_start(const char *data_dir, int64_t n_workers, struct err *e);
 
-/** Folder of a daemon's state for a person without any configuration: $XDG_STATE_HOME/bisectd.
- *  Caller frees. */
-char *daemon_state_dir(void);
-
 #endif

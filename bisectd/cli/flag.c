@@ -2,6 +2,7 @@
 #include "cli/flag.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/bisection.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static enum err_code read_seed(const char *text, struct options *o, void *at, st
 
     errno = 0;
     unsigned long long seed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno)
-        return err_set(e, ERR_INVALID, "expected a whole number from 0 to 2^64 - 1, got \"%s\"",
+    if (text[0] < '0' || text[0] > '9' || *end || errno || seed > REQUEST_MAX_SEED)
+        return err_set(e, ERR_INVALID, "expected a whole number from 0 to 2^53 - 1, got \"%s\"",
                        text);
     *(uint64_t *)at = seed;
     o->has_seed = true;
@@ -145,7 +146,8 @@ static enum err_code read_value(const struct flag *f, const char *text, struct o
     return ERR_OK;
 }
 
-static enum err_code unknown_flag(const struct flag *flags, size_t n, const char *name, struct err *e)
+static enum err_code unknown_flag(const struct flag *flags, size_t n, const char *name,
+                                  struct err *e)
 {
     const char *names[FLAGS_MOST];
     size_t n_names = 0;

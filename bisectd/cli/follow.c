@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/follow.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/live.h"
+#include "cli/terminal.h"
+#include "commits/home.h"
+#include "report/summary.h"
+#include <string.h>
+#include <unistd.h>
+
+struct watcher {
+    struct live *live;
+};
+
+static bool on_change(void *context, const struct verdict *v)
+{
+    struct watcher *w = context;
+
+    if (v->state != BISECTION_DONE && v->state != BISECTION_CANCELED)
+        live_show(w->live, v);
+    return !interrupt_seen();
+}
+
+static bool on_tick(void *context)
+{
+    struct watcher *w = context;
+
+    live_tick(w->live);
+    return !interrupt_seen();
+}
+
+enum err_code follow(struct client *c, const char *id, struct verdict **out, struct err *e)
+{
+    AUTO(live_free) struct live *live = live_new();
+    struct watcher w = {live};
+    struct follower f = {.changed = on_change, .tick = on_tick, .context = &w};
+
+    if (client_follow(c, id, &f, e))
+        return e->code;
+    live_clear(live);
+    /* The last event and the end of the stream may have passed each other: ask once more. */
+    if (client_bisection(c, id, NULL, out, e) && !interrupt_seen())
+        return e->code;
+    *e = (struct err){0};
+    return ERR_OK;
+}
+
+/* Is `path` in the repository that the current folder is in? */
+static bool is_here(const char *path)
+{
+    AUTO(mem_free) char *here = NULL;
+    AUTO(mem_free) char *there = NULL;
+
+    return home_of(".", &here, NULL) == ERR_OK && home_of(path, &there, NULL) == ERR_OK &&
+           strcmp(here, there) == 0;
+}
+
+static struct place place_of(const struct options *o, const struct client *c,
+                             const char *repository)
+{
+    struct place p = {0};
+    const char *store = client_store(c);
+
+    if (repository && home_is_local(repository) && !is_here(repository))
+        p.repository = repository;
+    if (store && !client_finds(store))
+        p.store = store;
+    if (!store)
+        p.coordinator = o->coordinator;
+    return p;
+}
+
+int print_verdict(const struct options *o, const struct client *c, const struct verdict *v,
+                  const char *repository)
+{
+    int exit_status = verdict_exit_status(v);
+    AUTO(buf_fini) struct buf text = {0};
+
+    if (o->json) {
+        AUTO(json_free) json *document = verdict_to_json(v);
+        return print_json(document, exit_status);
+    }
+    struct style style = terminal_style(STDOUT_FILENO);
+    struct place place = place_of(o, c, repository);
+    summary_write(v, &style, &text);
+    next_write(v, &place, &style, &text);
+    return print_text(&text, exit_status);
+}
+
+int print_interrupted(const struct options *o, const struct verdict *v, const char *how)
+{
+    terminal_note("interrupted; everything measured so far is kept. %s", how);
+    if (o->json && v) {
+        AUTO(json_free) json *document = verdict_to_json(v);
+        return print_json(document, EXIT_INTERRUPTED);
+    }
+    return EXIT_INTERRUPTED;
+}
