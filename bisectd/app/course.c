@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/course.h"
+#include "app/resolve.h"
+#include "app/step.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "store/derived.h"
+#include "store/results.h"
+#include "store/tasks.h"
+#include "store/workers.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Up to here a step takes about a millisecond, and is not worth a thread's turn. */
+enum { INLINE_COMMITS = 2000, MAX_ACTIVITY_BYTES = 200 };
+/* A crash loses so much of the time counted against a budget. */
+#define NOTE_PERIOD_NS     (5 * NS_PER_S)
+#define CAPACITY_PERIOD_NS (2 * NS_PER_S)
+
+/* The child's answer being read, and the search set up, in the pool. */
+struct reading {
+    struct job job;
+    struct course *course; /* NULL: gone meanwhile */
+    struct request *request;
+    struct buf answer;
+    struct range *range;
+    struct bisection *state;
+    struct err error;
+};
+
+struct course {
+    const struct ground *g;
+    struct id id;
+    enum bisection_state phase;
+    struct request *request;
+    struct range *range;
+
+    struct resolver *resolver;
+    struct reading *reading;
+    bool has_read;
+
+    struct bisection *state; /* NULL: not there yet, or away */
+    struct step *away;       /* the pool has the state */
+    bool has_returned;
+    size_t n_pending;
+    struct record **pending; /* stored, to be stepped in order */
+
+    int64_t used_ns; /* as in the store */
+    struct mono mark; /* counted up to here */
+    struct mono capacity_due;
+    uint32_t n_workers;  /* as last told to the search */
+    bool has_no_worker;
+    bool has_budget_ended, is_canceled;
+    char *activity;
+    json *document; /* as of the last step */
+};
+
+/* -- reading the child's answer -- */
+
+static void reading_free(struct reading *r)
+{
+    if (!r)
+        return;
+    request_free(r->request);
+    buf_fini(&r->answer);
+    range_free(r->range);
+    bisection_free(r->state);
+    mem_free(r);
+}
+DEFINE_AUTO(struct reading, reading_free)
+
+static void reading_run(struct job *j)
+{
+    struct reading *r = (struct reading *)j;
+
+    if (!resolve_read(&r->answer, &r->range, &r->error))
+        (void)!bisection_new(r->request, r->range, &r->state, &r->error);
+}
+
+static void reading_done(struct job *j)
+{
+    struct reading *r = (struct reading *)j;
+
+    if (r->course)
+        r->course->has_read = true;
+    else
+        reading_free(r);
+}
+
+static enum err_code start_reading(struct course *c, struct err *e)
+{
+    AUTO(reading_free) struct reading *r = mem_alloc(sizeof(*r));
+    AUTO(json_free) json *copy = request_to_json(c->request);
+
+    if (request_from_json(copy, &r->request, e))
+        return e->code;
+    r->job.run = reading_run;
+    r->job.done = reading_done;
+    r->course = c;
+    resolver_take(c->resolver, &r->answer);
+    resolver_free(TAKE(c->resolver));
+    c->reading = TAKE(r);
+    pool_submit(c->g->pool, &c->reading->job);
+    return ERR_OK;
+}
+
+/* -- life -- */
+
+void course_free(struct course *c)
+{
+    if (!c)
+        return;
+    resolver_free(c->resolver);
+    if (c->reading && c->has_read)
+        reading_free(c->reading);
+    else if (c->reading)
+        c->reading->course = NULL;
+    if (c->away && c->has_returned)
+        step_free(c->away);
+    else if (c->away)
+        c->away->course = NULL;
+    bisection_free(c->state);
+    for (size_t i = 0; i < c->n_pending; i++)
+        record_free(c->pending[i]);
+    mem_free(c->pending);
+    request_free(c->request);
+    range_free(c->range);
+    mem_free(c->activity);
+    json_free(c->document);
+    mem_free(c);
+}
+
+const char *course_id(const struct course *c)
+{
+    return c->id.text;
+}
+
+const struct request *course_request(const struct course *c)
+{
+    return c->request;
+}
+
+enum bisection_state course_state(const struct course *c)
+{
+    return c->phase;
+}
+
+bool course_is_over(const struct course *c)
+{
+    return c->phase == BISECTION_DONE || c->phase == BISECTION_CANCELED;
+}
+
+bool course_is_resolving(const struct course *c)
+{
+    return c->phase == BISECTION_RESOLVING;
+}
+
+static void changed(const struct course *c)
+{
+    c->g->changed(c->g->self, c->id.text);
+}
+
+/* -- documents -- */
+
+json *document_without_search(const struct request *r, const char *id, enum bisection_state state,
+                              enum verdict_kind kind, const char *message, double seconds)
+{
+    const struct metric *m = request_metric(r);
+    AUTO(verdict_fini) struct verdict v = {
+        .id = mem_dup(id),
+        .state = state,
+        .kind = kind,
+        .p_no_change = NAN,
+        .min_effect_percent = NAN,
+        .min_effect_value = NAN,
+        .metric_name = mem_dup(r->metric),
+        .metric_unit = m && m->unit ? mem_dup(m->unit) : NULL,
+        .worse = m ? m->worse : WORSE_EITHER,
+        .platform = mem_dup(r->platform),
+        .cost.seconds = seconds,
+        .confidence = r->confidence,
+        .seed = r->seed,
+        .message = message ? mem_dup(message) : NULL,
+        .expected_runs = NAN,
+    };
+
+    return verdict_to_json(&v);
+}
+
+static double seconds_at(const struct course *c, struct mono now)
+{
+    return (double)(c->used_ns + now.ns - c->mark.ns) / (double)NS_PER_S;
+}
+
+/* What it waits for or does, where no worker has told. Caller frees; may be NULL. */
+static char *activity_now(const struct course *c)
+{
+    if (c->phase == BISECTION_QUEUED)
+        return mem_dup("waiting for its turn");
+    if (c->phase == BISECTION_RESOLVING)
+        return mem_dup(c->resolver && resolver_progress(c->resolver)
+                           ? resolver_progress(c->resolver)
+                           : "reading the history");
+    if (c->activity)
+        return mem_dup(c->activity);
+    if (c->has_no_worker)
+        return mem_printf("waiting for a worker of platform %s", c->request->platform);
+    return c->away ? mem_dup("choosing what to do next") : NULL;
+}
+
+json *course_document(struct course *c, struct mono now)
+{
+    if (!c->document)
+        c->document = document_without_search(c->request, c->id.text, c->phase, VERDICT_NONE, NULL, 0);
+    json_put(c->document, "id", json_new_string(c->id.text));
+    json_put(c->document, "state", json_new_string(bisection_state_name(c->phase)));
+    json_put(json_at(c->document, "cost"), "seconds", json_new_real(seconds_at(c, now)));
+    if (course_is_over(c)) {
+        json_remove(c->document, "expected_runs");
+        json_remove(c->document, "activity");
+    } else {
+        AUTO(mem_free) char *activity = activity_now(c);
+        json_put(c->document, "activity", json_new_string(activity));
+    }
+    return json_keep(c->document);
+}
+
+void course_activity(struct course *c, const char *text)
+{
+    AUTO(buf_fini) struct buf clean = {0};
+
+    if (text)
+        text_clean(&clean, text, strlen(text), MAX_ACTIVITY_BYTES);
+    if (text && c->activity && strcmp(c->activity, buf_str(&clean)) == 0)
+        return;
+    mem_free(c->activity);
+    c->activity = text ? mem_dup(buf_str(&clean)) : NULL;
+    changed(c);
+}
+
+/* -- ends -- */
+
+/* Stores the document as the verdict, and the state. */
+static enum err_code end(struct course *c, enum bisection_state state, struct err *e)
+{
+    struct mono now = mono_now();
+    const struct store_end {
+        struct store *s;
+        const char *id;
+    } at = {c->g->store, c->id.text};
+
+    if (course_note_time(c, now, e))
+        return e->code;
+    c->phase = state;
+    AUTO(json_free) json *document = course_document(c, now);
+    const char *message = json_str(json_at(document, "message"), NULL);
+    const char *verdict = json_str(json_at(document, "verdict"), "none");
+    if (store_task_cancel_all(at.s, at.id, utc_now(), e) ||
+        store_verdict_put(at.s, at.id, document, e) ||
+        store_bisection_set_state(at.s, at.id, state, message, utc_now(), e))
+        return err_wrap(e, "bisection %s: store the verdict", at.id);
+    LOG(LOG_INFO, "bisection over", "bisection=%s state=%s verdict=%s seconds=%.1f", at.id,
+        bisection_state_name(state), verdict, json_num(json_pointer(document, "/cost/seconds"), 0));
+    changed(c);
+    return ERR_OK;
+}
+
+static enum err_code end_without_search(struct course *c, enum bisection_state state,
+                                        enum verdict_kind kind, const char *message, struct err *e)
+{
+    resolver_free(TAKE(c->resolver));
+    json_free(c->document);
+    c->document = document_without_search(c->request, c->id.text, state, kind, message, 0);
+    return end(c, state, e);
+}
+
+static enum err_code fail(struct course *c, const struct err *why, struct err *e)
+{
+    AUTO(mem_free) char *message = mem_printf("%s%s%s", why->text, why->hint[0] ? "; " : "", why->hint);
+
+    LOG(LOG_WARN, "bisection failed", "bisection=%s error=\"%s\"", c->id.text, why->text);
+    return end_without_search(c, BISECTION_DONE, VERDICT_FAILED, message, e);
+}
+
+/* -- steps -- */
+
+static void push(struct course *c, struct record *r)
+{
+    c->pending = mem_resize(c->pending, c->n_pending + 1, sizeof(*c->pending));
+    c->pending[c->n_pending++] = r;
+}
+
+static struct record *shift(struct course *c)
+{
+    struct record *r = c->pending[0];
+
+    c->n_pending--;
+    memmove(c->pending, c->pending + 1, c->n_pending * sizeof(*c->pending));
+    return r;
+}
+
+/* A task that is there already was issued by this very step, in a life that lost its marks. */
+static enum err_code issue(struct course *c, const struct task_spec *spec, int64_t seq,
+                           struct err *e)
+{
+    AUTO(json_free) json *o = task_spec_to_json(spec);
+    struct task_new t = {.bisection = c->id.text, .after_seq = seq, .spec = spec};
+    struct id id;
+
+    enum err_code code = store_task_insert(c->g->store, &t, utc_now(), &id, e);
+    if (code == ERR_CONFLICT)
+        LOG(LOG_INFO, "task known", "bisection=%s ordinal=%u", c->id.text, (unsigned)spec->ordinal);
+    else if (code)
+        return code;
+    else
+        LOG(LOG_INFO, "task queued", "bisection=%s task=%s ordinal=%u builds=%u runs=%u", c->id.text,
+            id.text, (unsigned)spec->ordinal, (unsigned)spec->n_builds, (unsigned)spec->n_runs);
+    return store_decision_put(c->g->store, c->id.text, spec->ordinal, seq, o, e);
+}
+
+static enum err_code apply(struct course *c, const struct step *s, struct err *e)
+{
+    struct store *store = c->g->store;
+    const struct effects *f = &s->effects;
+
+    if (store_posterior_put(store, c->id.text, s->record->seq, s->posterior, e))
+        return e->code;
+    for (size_t i = 0; i < f->n_issue; i++)
+        if (issue(c, f->issue[i], s->record->seq, e))
+            return e->code;
+    for (size_t i = 0; i < f->n_cancel; i++)
+        if (store_task_cancel(store, c->id.text, f->cancel[i], utc_now(), e))
+            return e->code;
+    if (f->n_issue)
+        c->g->queued(c->g->self);
+    if (f->is_finished)
+        return end(c, c->is_canceled ? BISECTION_CANCELED : BISECTION_DONE, e);
+    return ERR_OK;
+}
+
+/* Takes the step's outcome in, and frees it. */
+static enum err_code settle(struct course *c, struct step *step, struct err *e)
+{
+    AUTO(step_free) struct step *s = step;
+
+    c->state = TAKE(s->state);
+    json_free(c->document);
+    c->document = TAKE(s->document);
+    changed(c);
+    if (apply(c, s, e))
+        return err_wrap(e, "bisection %s: apply event %" PRId64, c->id.text, s->record->seq);
+    return ERR_OK;
+}
+
+static void job_run(struct job *j)
+{
+    step_run((struct step *)j);
+}
+
+static void job_done(struct job *j)
+{
+    struct step *s = (struct step *)j;
+
+    if (s->course)
+        s->course->has_returned = true;
+    else
+        step_free(s);
+}
+
+/* Steps what is pending, here or in the pool. */
+static enum err_code pump(struct course *c, struct err *e)
+{
+    while (c->n_pending && c->state && !course_is_over(c)) {
+        struct step *s = step_new(c, TAKE(c->state), shift(c));
+
+        if (c->range->n > INLINE_COMMITS) {
+            s->job.run = job_run;
+            s->job.done = job_done;
+            c->away = s;
+            c->has_returned = false;
+            pool_submit(c->g->pool, &s->job);
+            return ERR_OK;
+        }
+        step_run(s);
+        if (settle(c, s, e))
+            return e->code;
+    }
+    return ERR_OK;
+}
+
+/* Stores the event and steps it. Takes the record over. */
+static enum err_code happen(struct course *c, struct record *record, struct err *e)
+{
+    AUTO(record_free) struct record *r = record;
+
+    if (course_is_over(c))
+        return ERR_OK;
+    if (record_append(r, c->g->store, c->id.text, utc_now(), e))
+        return err_wrap(e, "bisection %s", c->id.text);
+    push(c, TAKE(r));
+    return pump(c, e);
+}
+
+/* -- what happens -- */
+
+static enum err_code count_workers(struct course *c, struct mono now, struct err *e)
+{
+    uint32_t n = 0;
+    const struct ground *g = c->g;
+
+    c->capacity_due.ns = now.ns + CAPACITY_PERIOD_NS;
+    if (store_worker_count(g->store, c->request->platform, utc_now(), &n, e))
+        return e->code;
+    if (g->n_local > n && strcmp(g->local_platform, c->request->platform) == 0)
+        n = g->n_local;
+    if (c->has_no_worker != (n == 0))
+        changed(c);
+    c->has_no_worker = n == 0;
+    if (!n || n == c->n_workers)
+        return ERR_OK;
+    c->n_workers = n;
+    return happen(c, record_capacity(n), e);
+}
+
+static enum err_code evidence(struct course *c, struct record **out, struct err *e)
+{
+    AUTO(sample_list_fini) struct sample_list samples = {0};
+    AUTO(build_list_fini) struct build_list builds = {0};
+    const struct project *p = c->request->project;
+    struct digest build_key = project_build_key(p);
+    struct digest measure_key = project_measure_key(p, request_metric(c->request));
+    struct sample_filter sf = {
+        .measure_key = &measure_key, .platform = c->request->platform, .only_ok = true};
+    struct build_filter bf = {
+        .build_key = &build_key, .platform = c->request->platform, .only_usable = true};
+
+    if (!c->request->fresh && (store_sample_list(c->g->store, &sf, &samples, e) ||
+                               store_build_list(c->g->store, &bf, &builds, e)))
+        return e->code;
+    *out = record_started(c->range, &samples, &builds);
+    return ERR_OK;
+}
+
+static enum err_code begin(struct course *c, struct err *e)
+{
+    struct record *started;
+    struct store *s = c->g->store;
+
+    if (store_range_put(s, c->id.text, c->range, e) ||
+        store_bisection_set_state(s, c->id.text, BISECTION_RUNNING, NULL, utc_now(), e) ||
+        evidence(c, &started, e))
+        return e->code;
+    c->phase = BISECTION_RUNNING;
+    LOG(LOG_INFO, "bisection running",
+        "bisection=%s candidates=%u samples_reused=%zu builds_reused=%zu", c->id.text,
+        (unsigned)c->range->n_candidates, started->event.n_samples, started->event.n_builds);
+    if (happen(c, started, e))
+        return e->code;
+    return count_workers(c, mono_now(), e);
+}
+
+static enum err_code take_range(struct course *c, struct err *e)
+{
+    AUTO(reading_free) struct reading *r = TAKE(c->reading);
+
+    c->has_read = false;
+    if (!r->error.code && r->range->n_candidates > c->g->max_range) {
+        err_set(&r->error, ERR_LIMIT, "the range has %u commits, over the limit of %u",
+                (unsigned)r->range->n_candidates, (unsigned)c->g->max_range);
+        err_hint(&r->error, "raise limits.range in the configuration");
+    }
+    if (r->error.code)
+        return fail(c, &r->error, e);
+    c->range = TAKE(r->range);
+    c->state = TAKE(r->state);
+    return begin(c, e);
+}
+
+enum err_code course_resolve(struct course *c, struct err *e)
+{
+    struct resolver_question q = {.data_dir = store_data_dir(c->g->store),
+                                  .bisection = c->id.text,
+                                  .request = c->request};
+    struct err why = {0};
+
+    if (c->phase != BISECTION_QUEUED)
+        return ERR_OK;
+    if (store_bisection_set_state(c->g->store, c->id.text, BISECTION_RESOLVING, NULL, utc_now(), e))
+        return e->code;
+    c->phase = BISECTION_RESOLVING;
+    changed(c);
+    if (resolver_start(c->g->loop, &q, &c->resolver, &why))
+        return fail(c, &why, e);
+    return ERR_OK;
+}
+
+static enum err_code check_budget(struct course *c, struct mono now, struct err *e)
+{
+    int64_t budget_ns = c->request->budget_ns;
+
+    if (c->has_budget_ended || budget_ns <= 0 || c->used_ns + now.ns - c->mark.ns < budget_ns)
+        return ERR_OK;
+    c->has_budget_ended = true;
+    LOG(LOG_INFO, "budget used up", "bisection=%s", c->id.text);
+    return happen(c, record_plain(EVENT_BUDGET), e);
+}
+
+enum err_code course_tick(struct course *c, struct mono now, struct err *e)
+{
+    if (c->resolver && resolver_is_done(c->resolver) && start_reading(c, e))
+        return e->code;
+    if (c->has_read && take_range(c, e))
+        return e->code;
+    if (c->away && c->has_returned) {
+        if (settle(c, TAKE(c->away), e) || pump(c, e))
+            return e->code;
+    }
+    if (c->phase != BISECTION_RUNNING)
+        return ERR_OK;
+    if (check_budget(c, now, e))
+        return e->code;
+    if (now.ns >= c->capacity_due.ns && count_workers(c, now, e))
+        return e->code;
+    if (now.ns - c->mark.ns >= NOTE_PERIOD_NS)
+        return course_note_time(c, now, e);
+    return ERR_OK;
+}
+
+enum err_code course_note_time(struct course *c, struct mono now, struct err *e)
+{
+    int64_t ns = now.ns - c->mark.ns;
+
+    if (course_is_over(c))
+        return ERR_OK;
+    if (store_bisection_use(c->g->store, c->id.text, ns, e))
+        return e->code;
+    c->used_ns += ns;
+    c->mark = now;
+    return ERR_OK;
+}
+
+enum err_code course_result(struct course *c, uint32_t ordinal, const char *task, struct err *e)
+{
+    struct task_result *result;
+
+    if (store_result_load(c->g->store, task, &result, e))
+        return err_wrap(e, "bisection %s: result of task %s", c->id.text, task);
+    course_activity(c, NULL);
+    return happen(c, record_result(ordinal, task, result), e);
+}
+
+enum err_code course_given_up(struct course *c, uint32_t ordinal, const char *reason, struct err *e)
+{
+    return happen(c, record_given_up(ordinal, reason ? reason : ""), e);
+}
+
+enum err_code course_cancel(struct course *c, struct err *e)
+{
+    if (course_is_over(c) || c->is_canceled)
+        return ERR_OK;
+    c->is_canceled = true;
+    LOG(LOG_INFO, "bisection canceled", "bisection=%s", c->id.text);
+    if (c->phase != BISECTION_RUNNING)
+        return end_without_search(c, BISECTION_CANCELED, VERDICT_NONE,
+                                  "canceled before anything was measured", e);
+    return happen(c, record_plain(EVENT_CANCEL), e);
+}
+
+/* -- from the store -- */
+
+/* What an event that was stepped before means for us. */
+static void recall(struct course *c, const struct record *r)
+{
+    c->has_budget_ended |= r->event.kind == EVENT_BUDGET;
+    c->is_canceled |= r->event.kind == EVENT_CANCEL;
+    if (r->event.kind == EVENT_CAPACITY)
+        c->n_workers = r->event.n_workers;
+}
+
+static void absorb(struct course *c, const struct record *r, const struct task_list *tasks)
+{
+    bisection_absorb(c->state, &r->event);
+    for (size_t i = 0; i < tasks->n; i++)
+        if (tasks->items[i]->after_seq == r->seq)
+            bisection_issued(c->state, tasks->items[i]->spec);
+}
+
+/* Events from the first on that have their mark. */
+static enum err_code count_stepped(struct course *c, size_t *out, struct err *e)
+{
+    AUTO(json_free) json *marks = NULL;
+    size_t n = 0;
+
+    if (store_posterior_list(c->g->store, c->id.text, &marks, e))
+        return e->code;
+    while (n < json_len(marks) && json_int(json_at(json_item(marks, n), "seq"), 0) == (int64_t)n + 1)
+        n++;
+    *out = n;
+    return ERR_OK;
+}
+
+static enum err_code fold(struct course *c, const struct event_list *events,
+                          const struct task_list *tasks, struct err *e)
+{
+    size_t n_stepped;
+
+    if (count_stepped(c, &n_stepped, e))
+        return e->code;
+    for (size_t i = 0; i < events->n; i++) {
+        AUTO(record_free) struct record *r = NULL;
+        if (record_load(c->g->store, &events->items[i], &r, e))
+            return e->code;
+        recall(c, r);
+        if (i < n_stepped)
+            absorb(c, r, tasks);
+        else
+            push(c, TAKE(r));
+    }
+    for (size_t i = 0; i < tasks->n; i++)
+        if (tasks->items[i]->life.state == TASK_CANCELED &&
+            tasks->items[i]->after_seq <= (int64_t)n_stepped)
+            bisection_dropped(c->state, tasks->items[i]->ordinal);
+    LOG(LOG_INFO, "bisection resumed", "bisection=%s events=%zu to_step=%zu", c->id.text, events->n,
+        c->n_pending);
+    return ERR_OK;
+}
+
+static enum err_code rebuild(struct course *c, struct err *e)
+{
+    AUTO(event_list_fini) struct event_list events = {0};
+    AUTO(task_list_fini) struct task_list tasks = {0};
+    struct store *s = c->g->store;
+
+    if (store_range_get(s, c->id.text, &c->range, e) ||
+        store_event_list(s, c->id.text, 0, &events, e) ||
+        store_task_list(s, c->id.text, 0, -1, &tasks, e) ||
+        bisection_new(c->request, c->range, &c->state, e) || fold(c, &events, &tasks, e))
+        return e->code;
+    c->document = step_document(c->state);
+    return pump(c, e);
+}
+
+enum err_code course_load(const struct ground *g, const struct bisection_row *row,
+                          struct course **out, struct err *e)
+{
+    AUTO(course_free) struct course *c = mem_alloc(sizeof(*c));
+    AUTO(json_free) json *copy = request_to_json(row->request);
+
+    c->g = g;
+    c->id = row->id;
+    c->used_ns = row->used_ns;
+    c->mark = mono_now();
+    c->n_workers = 1;
+    c->phase = row->state == BISECTION_RUNNING ? BISECTION_RUNNING : BISECTION_QUEUED;
+    if (request_from_json(copy, &c->request, e) ||
+        (c->phase == BISECTION_RUNNING && rebuild(c, e)))
+        return err_wrap(e, "bisection %s", row->id.text);
+    *out = TAKE(c);
+    return ERR_OK;
+}

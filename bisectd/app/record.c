@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/record.h"
+#include "base/mem.h"
+#include "store/results.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_EVENTS = EVENT_CANCEL + 1 };
+
+void record_free(struct record *r)
+{
+    if (!r)
+        return;
+    mem_free(r->samples);
+    mem_free(r->builds);
+    strings_fini(&r->hosts);
+    strings_fini(&r->sources);
+    task_result_free(r->result);
+    mem_free(r->task);
+    mem_free(r->reason);
+    mem_free(r);
+}
+
+static struct record *record_new(enum event_kind kind)
+{
+    struct record *r = mem_alloc(sizeof(*r));
+
+    r->event.kind = kind;
+    return r;
+}
+
+struct record *record_plain(enum event_kind kind)
+{
+    return record_new(kind);
+}
+
+struct record *record_capacity(uint32_t n_workers)
+{
+    struct record *r = record_new(EVENT_CAPACITY);
+
+    r->event.n_workers = n_workers;
+    return r;
+}
+
+struct record *record_result(uint32_t ordinal, const char *task, struct task_result *result)
+{
+    struct record *r = record_new(EVENT_RESULT);
+
+    r->event.ordinal = ordinal;
+    r->event.result = r->result = result;
+    r->task = mem_dup(task);
+    return r;
+}
+
+struct record *record_given_up(uint32_t ordinal, const char *reason)
+{
+    struct record *r = record_new(EVENT_GIVEN_UP);
+
+    r->event.ordinal = ordinal;
+    r->event.reason = r->reason = mem_dup(reason);
+    return r;
+}
+
+/* -- evidence -- */
+
+static const char *intern(struct strings *list, const char *s)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], s) == 0)
+            return list->items[i];
+    strings_add(list, s);
+    return list->items[list->n - 1];
+}
+
+static int compare_revisions(const void *a, const void *b)
+{
+    return strcmp(((const struct revision *)a)->hex, ((const struct revision *)b)->hex);
+}
+
+/* The range's revisions, sorted. Caller frees. */
+static struct revision *sorted_revisions(const struct range *range)
+{
+    struct revision *list = mem_array(range->n ? range->n : 1, sizeof(*list));
+
+    for (uint32_t i = 0; i < range->n; i++)
+        list[i] = range->commits[i].id;
+    qsort(list, range->n, sizeof(*list), compare_revisions);
+    return list;
+}
+
+struct record *record_started(const struct range *range, const struct sample_list *samples,
+                              const struct build_list *builds)
+{
+    struct record *r = record_new(EVENT_STARTED);
+    struct event *ev = &r->event;
+    struct revision *known = sorted_revisions(range);
+
+    r->samples = mem_array(samples->n + 1, sizeof(*r->samples));
+    r->builds = mem_array(builds->n + 1, sizeof(*r->builds));
+    for (size_t i = 0; i < samples->n; i++) {
+        const struct sample_row *row = &samples->items[i];
+        if (!bsearch(&row->revision, known, range->n, sizeof(*known), compare_revisions))
+            continue;
+        intern(&r->sources, row->bisection.text);
+        r->samples[ev->n_samples++] = (struct stored_sample){
+            .revision = row->revision,
+            .value = row->run.value,
+            .host = intern(&r->hosts, row->environment.host ? row->environment.host : ""),
+            .at = row->run.at,
+            .number = row->number,
+        };
+    }
+    for (size_t i = 0; i < builds->n; i++) {
+        const struct build_result *b = &builds->items[i].build;
+        struct stored_build *to = &r->builds[ev->n_builds];
+        if (!bsearch(&b->revision, known, range->n, sizeof(*known), compare_revisions))
+            continue;
+        to->revision = b->revision;
+        memcpy(to->artifact, b->artifact, sizeof(to->artifact));
+        ev->n_builds++;
+    }
+    ev->samples = r->samples;
+    ev->builds = r->builds;
+    mem_free(known);
+    return r;
+}
+
+static json *samples_to_json(const struct record *r)
+{
+    json *list = json_new_array();
+
+    for (size_t i = 0; i < r->event.n_samples; i++) {
+        const struct stored_sample *s = &r->samples[i];
+        json *o = json_new_object();
+        json_put(o, "revision", json_new_string(s->revision.hex));
+        json_put(o, "value", json_new_real(s->value));
+        json_put(o, "host", json_new_string(s->host));
+        json_put(o, "at_ns", json_new_int(s->at.ns));
+        json_put(o, "number", json_new_int(s->number));
+        json_push(list, o);
+    }
+    return list;
+}
+
+static json *builds_to_json(const struct record *r)
+{
+    json *list = json_new_array();
+
+    for (size_t i = 0; i < r->event.n_builds; i++) {
+        json *o = json_new_object();
+        json_put(o, "revision", json_new_string(r->builds[i].revision.hex));
+        json_put(o, "artifact", json_new_string(r->builds[i].artifact));
+        json_push(list, o);
+    }
+    return list;
+}
+
+static void started_payload(const struct record *r, json *o)
+{
+    json *sources = json_new_array();
+
+    for (size_t i = 0; i < r->sources.n; i++)
+        json_push(sources, json_new_string(r->sources.items[i]));
+    json_put(o, "samples", samples_to_json(r));
+    json_put(o, "builds", builds_to_json(r));
+    json_put(o, "sources", sources);
+}
+
+static enum err_code sample_from_json(const json *v, struct record *r, struct stored_sample *out,
+                                      struct err *e)
+{
+    const char *revision, *host;
+    int64_t number;
+
+    if (json_need_str(v, "revision", &revision, e) ||
+        revision_parse(revision, &out->revision, e) ||
+        json_need_num(v, "value", &out->value, e) || json_need_str(v, "host", &host, e) ||
+        json_need_int(v, "at_ns", &out->at.ns, e) || json_need_int(v, "number", &number, e))
+        return e->code;
+    if (number < 0 || number > UINT32_MAX)
+        return err_set(e, ERR_INVALID, "number %" PRId64 " is out of range", number);
+    out->number = (uint32_t)number;
+    out->host = intern(&r->hosts, host);
+    return ERR_OK;
+}
+
+static enum err_code build_from_json(const json *v, struct stored_build *out, struct err *e)
+{
+    const char *revision, *artifact;
+
+    if (json_need_str(v, "revision", &revision, e) ||
+        revision_parse(revision, &out->revision, e) || json_need_str(v, "artifact", &artifact, e))
+        return e->code;
+    if (strlen(artifact) >= sizeof(out->artifact))
+        return err_set(e, ERR_INVALID, "artifact name is too long");
+    snprintf(out->artifact, sizeof(out->artifact), "%s", artifact);
+    return ERR_OK;
+}
+
+static enum err_code read_started(const json *o, struct record *r, struct err *e)
+{
+    json *samples, *builds, *sources;
+
+    if (json_need_array(o, "samples", &samples, e) || json_need_array(o, "builds", &builds, e) ||
+        json_need_array(o, "sources", &sources, e))
+        return e->code;
+    r->samples = mem_array(json_len(samples) + 1, sizeof(*r->samples));
+    r->builds = mem_array(json_len(builds) + 1, sizeof(*r->builds));
+    for (size_t i = 0; i < json_len(samples); i++)
+        if (sample_from_json(json_item(samples, i), r, &r->samples[i], e))
+            return err_wrap(e, "sample %zu", i);
+    for (size_t i = 0; i < json_len(builds); i++)
+        if (build_from_json(json_item(builds, i), &r->builds[i], e))
+            return err_wrap(e, "build %zu", i);
+    for (size_t i = 0; i < json_len(sources); i++)
+        strings_add(&r->sources, json_str(json_item(sources, i), ""));
+    r->event.n_samples = json_len(samples);
+    r->event.n_builds = json_len(builds);
+    r->event.samples = r->samples;
+    r->event.builds = r->builds;
+    return ERR_OK;
+}
+
+/* -- the other kinds -- */
+
+static enum err_code need_u32(const json *o, const char *key, uint32_t *out, struct err *e)
+{
+    int64_t v;
+
+    if (json_need_int(o, key, &v, e))
+        return e->code;
+    if (v < 0 || v > UINT32_MAX)
+        return err_set(e, ERR_INVALID, "%s %" PRId64 " is out of range", key, v);
+    *out = (uint32_t)v;
+    return ERR_OK;
+}
+
+static void capacity_payload(const struct record *r, json *o)
+{
+    json_put(o, "n_workers", json_new_int(r->event.n_workers));
+}
+
+static enum err_code read_capacity(const json *o, struct record *r, struct err *e)
+{
+    return need_u32(o, "n_workers", &r->event.n_workers, e);
+}
+
+static void result_payload(const struct record *r, json *o)
+{
+    json_put(o, "ordinal", json_new_int(r->event.ordinal));
+    json_put(o, "task", json_new_string(r->task));
+}
+
+static enum err_code read_result(const json *o, struct record *r, struct err *e)
+{
+    const char *task;
+
+    if (need_u32(o, "ordinal", &r->event.ordinal, e) || json_need_str(o, "task", &task, e))
+        return e->code;
+    r->task = mem_dup(task);
+    return ERR_OK;
+}
+
+static void given_up_payload(const struct record *r, json *o)
+{
+    json_put(o, "ordinal", json_new_int(r->event.ordinal));
+    json_put(o, "reason", json_new_string(r->reason));
+}
+
+static enum err_code read_given_up(const json *o, struct record *r, struct err *e)
+{
+    const char *reason;
+
+    if (need_u32(o, "ordinal", &r->event.ordinal, e) || json_need_str(o, "reason", &reason, e))
+        return e->code;
+    r->event.reason = r->reason = mem_dup(reason);
+    return ERR_OK;
+}
+
+static void empty_payload(const struct record *r, json *o)
+{
+    (void)r;
+    (void)o;
+}
+
+static enum err_code read_empty(const json *o, struct record *r, struct err *e)
+{
+    (void)o;
+    (void)r;
+    (void)e;
+    return ERR_OK;
+}
+
+/* clang-format off */
+static const struct {
+    void (*write)(const struct record *r, json *o);
+    enum err_code (*read)(const json *o, struct record *r, struct err *e);
+} kinds[N_EVENTS] = {
+    [EVENT_STARTED]  = {started_payload,  read_started},
+    [EVENT_CAPACITY] = {capacity_payload, read_capacity},
+    [EVENT_RESULT]   = {result_payload,   read_result},
+    [EVENT_GIVEN_UP] = {given_up_payload, read_given_up},
+    [EVENT_BUDGET]   = {empty_payload,    read_empty},
+    [EVENT_CANCEL]   = {empty_payload,    read_empty},
+};
+/* clang-format on */
+
+json *record_payload(const struct record *r)
+{
+    json *o = json_new_object();
+
+    kinds[r->event.kind].write(r, o);
+    return o;
+}
+
+enum err_code record_from_payload(const char *kind, const json *payload, struct record **out,
+                                  struct err *e)
+{
+    for (size_t i = 0; i < N_EVENTS; i++) {
+        if (strcmp(event_names[i], kind) != 0)
+            continue;
+        AUTO(record_free) struct record *r = record_new((enum event_kind)i);
+        if (kinds[i].read(payload, r, e))
+            return err_wrap(e, "event %s", kind);
+        *out = TAKE(r);
+        return ERR_OK;
+    }
+    return err_set(e, ERR_INVALID, "unknown kind of event \"%.40s\"", kind);
+}
+
+enum err_code record_append(struct record *r, struct store *s, const char *bisection,
+                            struct utc now, struct err *e)
+{
+    AUTO(json_free) json *payload = record_payload(r);
+
+    return store_event_append(s, bisection, event_names[r->event.kind], payload, now, &r->seq, e);
+}
+
+enum err_code record_load(struct store *s, const struct event_row *row, struct record **out,
+                          struct err *e)
+{
+    AUTO(record_free) struct record *r = NULL;
+
+    if (record_from_payload(row->kind, row->payload, &r, e))
+        return err_wrap(e, "event %" PRId64, row->seq);
+    if (r->task) {
+        if (store_result_load(s, r->task, &r->result, e))
+            return err_wrap(e, "event %" PRId64 ": result of task %s", row->seq, r->task);
+        r->event.result = r->result;
+    }
+    r->seq = row->seq;
+    *out = TAKE(r);
+    return ERR_OK;
+}

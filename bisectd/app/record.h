@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * An event of the search with all it points to, and its row in the store.
+ *
+ * A result is not stored twice: its row names the task, whose builds and samples are read back.
+ */
+#ifndef APP_RECORD_H
+#define APP_RECORD_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "model/revision.h"
+#include "search/bisection.h"
+#include "store/events.h"
+#include "store/samples.h"
+
+struct record {
+    int64_t seq;        /* 0: not in the store yet */
+    struct event event; /* points into the rest */
+    struct stored_sample *samples;
+    struct stored_build *builds;
+    struct strings hosts;   /* of the samples */
+    struct strings sources; /* bisections they came from */
+    struct task_result *result;
+    char *task;
+    char *reason;
+};
+void record_free(struct record *r);
+DEFINE_AUTO(struct record, record_free)
+
+/** Those of the samples and builds whose revision is in the range. Both lists may be empty. */
+struct record *record_started(const struct range *range, const struct sample_list *samples,
+                              const struct build_list *builds);
+struct record *record_capacity(uint32_t n_workers);
+/** Takes the result over. */
+struct record *record_result(uint32_t ordinal, const char *task, struct task_result *result);
+struct record *record_given_up(uint32_t ordinal, const char *reason);
+/** EVENT_BUDGET, EVENT_CANCEL. */
+struct record *record_plain(enum event_kind kind);
+
+/** Stores it and sets seq. */
+MUST_CHECK enum err_code record_append(struct record *r, struct store *s, const char *bisection,
+                                       struct utc now, struct err *e);
+/** ERR_INVALID: the row is not one that record_append() wrote. */
+MUST_CHECK enum err_code record_load(struct store *s, const struct event_row *row,
+                                     struct record **out, struct err *e);
+
+/* For tests. */
+json *record_payload(const struct record *r);
+MUST_CHECK enum err_code record_from_payload(const char *kind, const json *payload,
+                                             struct record **out, struct err *e);
+
+#endif
