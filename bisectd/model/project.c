@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/fields.h"
+#include "model/fields.h"
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
