@@ -51,9 +51,9 @@ MUST_CHECK enum err_code source_checkout(const struct source *s, const struct re
                                          struct checkout_count *count, struct err *e);
 
 /**
- * Whether the folder still is exactly what the last successful checkout left: names, kinds, modes
- * and, by size and times, contents. Reads a file only if those leave a doubt.
- * Errors: ERR_CONFLICT names the first difference; ERR_NOT_FOUND without a finished checkout.
+ * Whether the folder still is exactly what the last successful checkout left. Looks at names,
+ * kinds, modes, sizes and times, reads no file: touching one counts as changing it. Errors:
+ * ERR_CONFLICT names the first difference; ERR_NOT_FOUND without a finished checkout.
  */
 MUST_CHECK enum err_code source_verify(const struct source *s, struct err *e);
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workers/source/checkout.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "workers/source/listing.h"
+#include "workers/source/manifest.h"
+#include "workers/source/sync.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/** The folder beside the work tree that remembers what is in it. */
+static char *state_dir(const struct source *s)
+{
+    size_t n = strlen(s->tree_dir);
+
+    while (n > 1 && s->tree_dir[n - 1] == '/')
+        n--;
+    return mem_printf("%.*s.state", (int)n, s->tree_dir);
+}
+
+static enum err_code apply(const struct source *s, const char *state, const struct listing *listing,
+                           struct checkout_count *count, struct err *e)
+{
+    AUTO(mem_free) char *path = path_join(state, "manifest");
+    AUTO(mem_free) char *tick = path_join(state, "tick");
+    AUTO(manifest_free) struct manifest *old = manifest_load(path);
+    AUTO(manifest_free) struct manifest *made = mem_alloc(sizeof(*made));
+    enum err_code rc;
+
+    /* Until this checkout is finished there is none to verify. */
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_sys(e, errno, "remove %s", path);
+    if ((rc = sync_apply(s->tree_dir, listing, old, made, count, e)) ||
+        (rc = manifest_settle(made, tick, e)))
+        return rc;
+    return manifest_save(made, path, e);
+}
+
+enum err_code source_checkout(const struct source *s, const struct revision *revision,
+                              struct checkout_count *count, struct err *e)
+{
+    AUTO(mem_free) char *state = state_dir(s);
+    AUTO(listing_free) struct listing *listing = NULL;
+    struct checkout_count counted = {0};
+    git_oid commit;
+    enum err_code rc;
+
+    library_start();
+    revision_to_oid(revision, &commit);
+    if ((rc = file_mkdirs(state, 0700, e)) || (rc = listing_load(s, state, &commit, &listing, e)) ||
+        (rc = apply(s, state, listing, &counted, e)))
+        return err_wrap(e, "check out %.12s", revision->hex);
+    if (count)
+        *count = counted;
+    return ERR_OK;
+}
+
+enum err_code source_verify(const struct source *s, struct err *e)
+{
+    AUTO(mem_free) char *state = state_dir(s);
+    AUTO(mem_free) char *path = path_join(state, "manifest");
+    AUTO(manifest_free) struct manifest *m = NULL;
+
+    library_start();
+    if (!file_exists(path))
+        return err_set(e, ERR_NOT_FOUND, "no finished checkout in %s", s->tree_dir);
+    m = manifest_load(path);
+    return sync_verify(s->tree_dir, m, e);
+}
