@@ -56,6 +56,7 @@ MUST_CHECK enum err_code config_check_file(const char *path, const char **what, 
 /** "HOST:PORT", "[::1]:PORT" or "none". Replaces *out. */
 MUST_CHECK enum err_code listen_parse(const char *text, struct listen_at *out, struct err *e);
 void listen_fini(struct listen_at *l);
+DEFINE_AUTO_FINI(struct listen_at, listen_fini)
 
 /** Every key with its type, default, limits and meaning: for people, and as {"bisectd.yml": [rows],
  *  "project": [rows]}. */
