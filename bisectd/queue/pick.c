@@ -5,10 +5,7 @@
 
 static bool has(const struct strings *s, const char *item)
 {
-    for (size_t i = 0; s && i < s->n; i++)
-        if (!strcmp(s->items[i], item))
-            return true;
-    return false;
+    return s && strings_has(s, item);
 }
 
 bool hand_fits(const struct hand *h, const struct waiting *t)

@@ -4,12 +4,15 @@
 #include "base/mem.h"
 #include "store/db.h"
 
-static enum err_code put(struct store *s, const char *sql, const char *bisection, int64_t a,
-                         int64_t b, const json *document, struct err *e)
+/** The cells of `sql`: bisection, document, then `numbers`. */
+static enum err_code put(struct store *s, const char *sql, const char *bisection,
+                         const json *document, const int64_t *numbers, size_t n, struct err *e)
 {
     AUTO(mem_free) char *text = column_of_json(document);
-    enum err_code code = db_run(
-        s, sql, CELLS(cell_text(bisection), cell_text(text), cell_int(a), cell_int(b)), NULL, e);
+    struct cell cells[4] = {cell_text(bisection), cell_text(text)};
+    for (size_t i = 0; i < n; i++)
+        cells[2 + i] = cell_int(numbers[i]);
+    enum err_code code = db_run(s, sql, cells, 2 + n, NULL, e);
     return code == ERR_CONFLICT ? not_found(e, "bisection", bisection) : code;
 }
 
@@ -19,25 +22,22 @@ enum err_code store_decision_put(struct store *s, const char *bisection, uint32_
     return put(s,
                "INSERT OR REPLACE INTO decisions (bisection, spec, ordinal, after_seq)"
                " VALUES (?1, ?2, ?3, ?4)",
-               bisection, ordinal, after_seq, spec, e);
+               bisection, spec, (const int64_t[]){ordinal, after_seq}, 2, e);
 }
 
 enum err_code store_posterior_put(struct store *s, const char *bisection, int64_t seq,
                                   const json *posterior, struct err *e)
 {
-    return put(
-        s, "INSERT OR REPLACE INTO posteriors (bisection, posterior, seq) VALUES (?1, ?2, ?3 + ?4)",
-        bisection, seq, 0, posterior, e);
+    return put(s,
+               "INSERT OR REPLACE INTO posteriors (bisection, posterior, seq) VALUES (?1, ?2, ?3)",
+               bisection, posterior, &seq, 1, e);
 }
 
 enum err_code store_verdict_put(struct store *s, const char *bisection, const json *verdict,
                                 struct err *e)
 {
-    AUTO(mem_free) char *text = column_of_json(verdict);
-    enum err_code code =
-        db_run(s, "INSERT OR REPLACE INTO verdicts (bisection, verdict) VALUES (?1, ?2)",
-               CELLS(cell_text(bisection), cell_text(text)), NULL, e);
-    return code == ERR_CONFLICT ? not_found(e, "bisection", bisection) : code;
+    return put(s, "INSERT OR REPLACE INTO verdicts (bisection, verdict) VALUES (?1, ?2)", bisection,
+               verdict, NULL, 0, e);
 }
 
 static enum err_code read_decision(struct query *q, json *list, struct err *e)

@@ -76,20 +76,6 @@ enum err_code store_lease_load(struct store *s, const char *lease, struct lease_
     return code ? code : read_lease(&q, out, e);
 }
 
-static enum err_code load_life(struct store *s, const char *task, struct life *out, struct err *e)
-{
-    AUTO(query_end) struct query q = {0};
-    enum err_code code = db_first(s, &q, "SELECT state, tries, deaths FROM tasks WHERE id = ?1",
-                                  CELLS(cell_text(task)), e);
-    if (code == ERR_NOT_FOUND)
-        return not_found(e, "task", task);
-    if (code)
-        return code;
-    out->tries = (uint32_t)query_int(&q, 1);
-    out->deaths = (uint32_t)query_int(&q, 2);
-    return task_state_parse(query_text(&q, 0), &out->state, e);
-}
-
 /* ---- taking ---- */
 
 /** The queued tasks of a platform and its live workers, as the choice wants them. */
@@ -238,7 +224,7 @@ static enum err_code insert_lease(struct store *s, const struct lease_wish *w,
     struct tenure tenure = tenure_begin(0, now, rule); /* the fence is the row's number */
     struct id id = id_new();
 
-    enum err_code code = load_life(s, task->text, &life, e);
+    enum err_code code = task_life(s, task->text, &life, e);
     if (!code)
         code = life_lease(&life, e);
     if (!code)
@@ -337,7 +323,7 @@ static enum err_code note_failure(struct store *s, const struct lease_row *l, co
         code = strings_of_column(query_text(&q, 0), &failed_by, e);
     if (code)
         return code;
-    if (is_workers)
+    if (is_workers && !strings_has(&failed_by, l->worker))
         strings_add(&failed_by, l->worker);
     AUTO(mem_free) char *column = column_of_strings(&failed_by);
     return db_run(s, "UPDATE tasks SET failed_by = ?2, message = ?3 WHERE id = ?1",
@@ -353,7 +339,7 @@ enum err_code lease_give_back(struct store *s, const struct lease_row *l, enum r
     char *reason = mem_printf("%s (worker %s)%s%s", return_reason_name(why), l->worker,
                               detail ? ": " : "", detail ? detail : "");
 
-    enum err_code code = load_life(s, l->task.text, &life, e);
+    enum err_code code = task_life(s, l->task.text, &life, e);
     if (!code)
         code = life_return(&life, why, &life_limits_default, e);
     if (!code)

@@ -67,7 +67,8 @@ MUST_CHECK enum err_code store_leases_expire(struct store *s, struct utc at, str
 MUST_CHECK enum err_code store_leases_end_worker(struct store *s, const char *worker,
                                                  enum return_reason why, struct utc at,
                                                  struct returned_list *out, struct err *e);
-/** Ends all of an engine's workers: at start, "local" with RETURN_RESTART. */
+/** Ends all of an engine's workers, and forgets these workers: at start, "local" with
+ *  RETURN_RESTART. */
 MUST_CHECK enum err_code store_leases_end_engine(struct store *s, const char *engine,
                                                  enum return_reason why, struct utc at,
                                                  struct returned_list *out, struct err *e);

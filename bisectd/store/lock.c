@@ -22,27 +22,34 @@ static enum err_code refuse(int fd, const char *data_dir, struct err *e)
     return err_hint(e, "stop that process, or name another data_dir");
 }
 
+/** Whatever the reason, the folder cannot be used. */
+static enum err_code unusable(struct err *e, int sys, const char *verb, const char *path,
+                              const char *hint)
+{
+    err_sys(e, sys, "%s %s", verb, path);
+    if (e)
+        e->code = ERR_IO;
+    err_hint(e, "%s, or name another data_dir", hint);
+    return ERR_IO;
+}
+
 enum err_code lock_take(const char *data_dir, int *out, struct err *e)
 {
     AUTO(mem_free) char *path = path_join(data_dir, "lock");
     AUTO(fd_close) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-    if (fd < 0) {
-        err_sys(e, errno, "open %s", path);
-        return err_hint(e, "make %s writable for this user, or name another data_dir", data_dir);
-    }
+    if (fd < 0)
+        return unusable(e, errno, "open", path, "make the data folder writable for this user");
     if (flock(fd, LOCK_EX | LOCK_NB)) {
         if (errno == EWOULDBLOCK)
             return refuse(fd, data_dir, e);
-        return err_sys(e, errno, "lock %s", path);
+        return unusable(e, errno, "lock", path, "put the data folder on a local disk");
     }
 
     char pid[24];
     int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)n, 0) != n) {
-        err_sys(e, errno, "write %s", path);
-        return err_hint(e, "free some space on that disk, or name another data_dir");
-    }
+    if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)n, 0) != n)
+        return unusable(e, errno, "write", path, "free some space on that disk");
     *out = fd;
     fd = -1;
     return ERR_OK;

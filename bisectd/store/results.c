@@ -192,12 +192,9 @@ static enum err_code finish_task(struct store *s, const struct lease_row *l, int
                                  struct utc now, struct err *e)
 {
     struct life life;
-    AUTO(task_row_free) struct task_row *task = NULL;
-    enum err_code code = store_task_load(s, l->task.text, &task, e);
-    if (code)
-        return code;
-    life = task->life;
-    code = life_finish(&life, e);
+    enum err_code code = task_life(s, l->task.text, &life, e);
+    if (!code)
+        code = life_finish(&life, e);
     if (!code)
         code = task_save(s, l->task.text, &life, now, e);
     return code ? code

@@ -25,8 +25,7 @@ DEFINE_AUTO_FINI(struct accepted, accepted_fini)
  * A repeat of an accepted result has the first one's answer, whatever its body.
  *
  * Errors: ERR_NOT_FOUND: no such lease. ERR_CONFLICT: fenced off, expired or canceled.
- *         ERR_INVALID: does not fit the task (an index out of range, a revision not asked for,
- *         builds missing, a run reported twice).
+ *         ERR_INVALID: does not fit the task (task_result_check; or a build asked for is missing).
  */
 MUST_CHECK enum err_code store_result_accept(struct store *s, const char *lease,
                                              const struct task_result *r, struct utc now,

@@ -7,6 +7,9 @@
 #include "store/leases.h"
 #include "store/tasks.h"
 
+/** ERR_NOT_FOUND. */
+MUST_CHECK enum err_code task_life(struct store *s, const char *task, struct life *out,
+                                   struct err *e);
 /** Writes state, tries and deaths; times follow from the state. */
 MUST_CHECK enum err_code task_save(struct store *s, const char *task, const struct life *life,
                                    struct utc at, struct err *e);

@@ -6,7 +6,6 @@
 #include "store/chain.h"
 #include "store/db.h"
 #include "store/rows.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ void build_list_fini(struct build_list *l)
 /** A WHERE clause under way; only what is asked for is in it, so that an index serves it. */
 struct clause {
     struct buf sql;
-    struct cell cells[8];
+    struct cell cells[8]; /* more than any filter has fields */
     size_t n;
 };
 
@@ -57,6 +56,12 @@ static void add_cell(struct clause *c, const char *condition, struct cell value)
 {
     c->cells[c->n++] = value;
     buf_printf(&c->sql, " AND %s ?%zu", condition, c->n);
+}
+
+static void add_limit(struct clause *c, size_t limit)
+{
+    c->cells[c->n++] = cell_int(limit ? (int64_t)limit + 1 : -1);
+    buf_printf(&c->sql, " LIMIT ?%zu", c->n);
 }
 
 static void add_text(struct clause *c, const char *condition, const char *value)
@@ -134,8 +139,7 @@ static void sample_clause(const struct sample_filter *f, struct clause *c)
     if (f->after)
         add_cell(c, "s.seq >", cell_int(f->after));
     buf_adds(&c->sql, " ORDER BY s.seq");
-    if (f->limit)
-        buf_printf(&c->sql, " LIMIT %zu", f->limit + 1);
+    add_limit(c, f->limit);
 }
 
 enum err_code store_sample_list(struct store *s, const struct sample_filter *f,
@@ -189,8 +193,7 @@ static void build_clause(const struct build_filter *f, struct clause *c)
         buf_adds(&c->sql, " AND b.artifact IS NOT NULL ORDER BY b.revision, b.seq DESC");
     else
         buf_adds(&c->sql, " ORDER BY b.seq");
-    if (f->limit && !f->only_usable)
-        buf_printf(&c->sql, " LIMIT %zu", f->limit + 1);
+    add_limit(c, f->only_usable ? 0 : f->limit);
 }
 
 static enum err_code read_build(struct query *q, struct build_row *row, struct err *e)

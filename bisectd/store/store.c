@@ -82,11 +82,13 @@ static enum err_code check_folder(const char *data_dir, struct err *e)
         err_set(e, ERR_IO, "%s is not a folder", data_dir);
         return err_hint(e, "name another data_dir");
     }
-    if (file_mkdirs(data_dir, 0700, e)) {
-        err_wrap(e, "data folder");
-        return err_hint(e, "make its parent writable for this user, or name another data_dir");
-    }
-    return ERR_OK;
+    if (!file_mkdirs(data_dir, 0700, e))
+        return ERR_OK;
+    err_wrap(e, "data folder");
+    if (e)
+        e->code = ERR_IO;
+    err_hint(e, "make its parent writable for this user, or name another data_dir");
+    return ERR_IO;
 }
 
 enum err_code store_open(const char *data_dir, struct store **out, struct err *e)

@@ -57,6 +57,20 @@ enum err_code store_task_insert(struct store *s, const struct task_new *t, struc
     return code;
 }
 
+enum err_code task_life(struct store *s, const char *task, struct life *out, struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+    enum err_code code = db_first(s, &q, "SELECT state, tries, deaths FROM tasks WHERE id = ?1",
+                                  CELLS(cell_text(task)), e);
+    if (code == ERR_NOT_FOUND)
+        return not_found(e, "task", task);
+    if (code)
+        return code;
+    out->tries = (uint32_t)query_int(&q, 1);
+    out->deaths = (uint32_t)query_int(&q, 2);
+    return task_state_parse(query_text(&q, 0), &out->state, e);
+}
+
 enum err_code task_save(struct store *s, const char *task, const struct life *life, struct utc at,
                         struct err *e)
 {
