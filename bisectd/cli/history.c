@@ -3,6 +3,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "report/summary.h"
 #include "report/table.h"
 #include "wire/http.h"
 #include <math.h>
@@ -91,12 +92,14 @@ static void write_csv(const json *items, struct buf *out)
 
 static void add_row(struct table *t, const json *sample)
 {
+    AUTO(buf_fini) struct buf revision = {0};
     AUTO(buf_fini) struct buf value = {0};
     AUTO(buf_fini) struct buf number = {0};
 
     buf_printf(&value, "%.6g", json_num(json_at(sample, "value"), NAN));
     buf_printf(&number, "%lld", (long long)json_int(json_at(sample, "number"), 0));
-    table_cell(t, json_str(json_at(sample, "revision"), ""), 12);
+    buf_printf(&revision, "%.*s", SHORT_HEX, json_str(json_at(sample, "revision"), ""));
+    table_cell(t, buf_str(&revision), 0);
     table_cell(t, json_str(json_at(sample, "metric"), ""), 40);
     table_cell(t, json_is_number(json_at(sample, "value")) ? buf_str(&value) : "-", 0);
     table_cell(t, buf_str(&number), 0);

@@ -27,8 +27,7 @@ static const struct step steps[] = {
     {"s",     1.0,          1.0,                "s"},
     {"s",     1e-4,         1e3,                "ms"},
     {"s",     0.0,          1e6,                "us"},
-    {"rate",  0.0,          100.0,              "%"},
-    {"failures", 0.0,       100.0,              "%"},
+    {"failures", 0.0,       100.0,              "% failing"},
 };
 /* clang-format on */
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/summary.h"
+#include "unit/report/verdicts.h"
+#include "unit/run.h"
+#include <math.h>
+
+static const struct style plain = {0};
+
+/* clang-format off */
+static const struct {
+    enum bisection_state state;
+    enum verdict_kind kind;
+    int want;
+} statuses[] = {
+    {BISECTION_DONE,      VERDICT_CULPRIT,        0},
+    {BISECTION_DONE,      VERDICT_NOT_REPRODUCED, 3},
+    {BISECTION_DONE,      VERDICT_RANGE,          4},
+    {BISECTION_DONE,      VERDICT_INCONCLUSIVE,   4},
+    {BISECTION_DONE,      VERDICT_FAILED,         1},
+    {BISECTION_QUEUED,    VERDICT_NONE,           5},
+    {BISECTION_RESOLVING, VERDICT_NONE,           5},
+    {BISECTION_RUNNING,   VERDICT_NONE,           5},
+    {BISECTION_CANCELED,  VERDICT_NONE,           4},
+    {BISECTION_CANCELED,  VERDICT_INCONCLUSIVE,   4},
+};
+/* clang-format on */
+
+START_TEST(each_verdict_has_its_exit_status)
+{
+    struct verdict v = {.state = statuses[_i].state, .kind = statuses[_i].kind};
+
+    ck_assert_int_eq(verdict_exit_status(&v), statuses[_i].want);
+}
+END_TEST
+
+START_TEST(culprit_in_full)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "storage: batch inserts", 1);
+    add_candidate(v, 'b', .004);
+    summary_write(v, &plain, &out);
+    ck_assert_str_eq(buf_str(&out),
+                     "culprit: aaaaaaaaaa storage: batch inserts\n"
+                     "\n"
+                     "  author      Jane Doe <jane@example.org>\n"
+                     "  change      1550 -> 2498 ms: +947.8 ms, +61.1 %\n"
+                     "              95 % interval +921 to +974.1 ms\n"
+                     "  before      1550 ms      ###############          12 runs\n"
+                     "  after       2498 ms      ######################## 14 runs\n"
+                     "  confidence  99.3 % (99 % asked for)\n"
+                     "  next best   bbbbbbbbbb 0.4 %\n"
+                     "  metric      ts on linux-x64, changes under 1 % are not looked for\n"
+                     "  range       214 commits, 1111111111..9999999999\n"
+                     "  evidence    9 builds (and 2 reused), 47 runs, 5m12s\n");
+}
+END_TEST
+
+START_TEST(a_ratio_from_zero_is_left_out)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "x", 1);
+    v->culprits[0].good.mean = 0;
+    v->culprits[0].ratio = NAN;
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "0 -> 2498 ms: +947.8 ms\n"));
+    ck_assert_ptr_null(strstr(buf_str(&out), "nan"));
+}
+END_TEST
+
+START_TEST(several_culprits_have_shares)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "first", .26);
+    add_culprit(v, 'b', "second", .74);
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "culprits: 2 commits share the change\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "\n1. aaaaaaaaaa first\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "\n2. bbbbbbbbbb second\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "share       74 %"));
+}
+END_TEST
+
+START_TEST(a_range_lists_its_set)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_RANGE);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_candidate(v, '3', .5);
+    add_candidate(v, '4', .5);
+    add_untestable(v, '3');
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "range: one of 2 commits\n  A sentence.\n\n"
+                                                "  3333333333  cannot be tested\n"
+                                                "  4444444444\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), ", 1 cannot be tested\n"));
+}
+END_TEST
+
+START_TEST(a_long_range_says_how_much_is_left_out)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_RANGE);
+    AUTO(buf_fini) struct buf out = {0};
+
+    for (int i = 0; i < 40; i++)
+        add_candidate(v, 'c', .025);
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "and 21 more (--json has all)\n"));
+}
+END_TEST
+
+START_TEST(not_reproduced_says_how_sure)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_NOT_REPRODUCED);
+    AUTO(buf_fini) struct buf out = {0};
+
+    v->p_no_change = .996;
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "not reproduced\n  A sentence.\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "no change   99.6 % (99 % asked for)\n"));
+}
+END_TEST
+
+START_TEST(hostile_text_stays_on_its_line)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "x\033]0;owned\a\nculprit: me", 1);
+    mem_free(v->metric_unit);
+    v->metric_unit = mem_dup("\033[2J");
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_null(strchr(buf_str(&out), '\033'));
+    ck_assert_ptr_null(strstr(buf_str(&out), "\nculprit: me"));
+}
+END_TEST
+
+START_TEST(next_steps_work_where_the_reader_is)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+    struct place there = {.repository = "/home/me/my repo", .store = "/tmp/store"};
+
+    add_culprit(v, 'a', "x", 1);
+    next_write(v, &there, &plain, &out);
+    const char *text = buf_str(&out);
+    ck_assert_ptr_nonnull(strstr(text, "  git -C '/home/me/my repo' show aaaaaaaaaa"));
+    ck_assert_ptr_nonnull(strstr(text, "  bisectctl log 4f3a9c1d aaaaaaaaaa --store /tmp/store"));
+    ck_assert_ptr_nonnull(strstr(text, "  bisectctl replay 4f3a9c1d --store /tmp/store"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "bisectctl export 4f3a9c1d --format git-bisect-log --store /tmp/store"));
+}
+END_TEST
+
+/* Each verdict ends in something to type. */
+START_TEST(every_verdict_has_a_next_step)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of((enum verdict_kind)_i);
+    AUTO(buf_fini) struct buf out = {0};
+    struct place here = {0};
+
+    next_write(v, &here, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "\n  bisectctl "));
+}
+END_TEST
+
+int main(void)
+{
+    const struct unit_test tests[] = {
+        {each_verdict_has_its_exit_status, LEN(statuses)},
+        {culprit_in_full, 1},
+        {a_ratio_from_zero_is_left_out, 1},
+        {several_culprits_have_shares, 1},
+        {a_range_lists_its_set, 1},
+        {a_long_range_says_how_much_is_left_out, 1},
+        {not_reproduced_says_how_sure, 1},
+        {hostile_text_stays_on_its_line, 1},
+        {next_steps_work_where_the_reader_is, 1},
+        {every_verdict_has_a_next_step, VERDICT_FAILED + 1},
+    };
+    return unit_run("summary", tests, LEN(tests));
+}
