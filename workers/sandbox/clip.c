@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workers/sandbox/clip.h"
+#include "base/text.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+enum { LAST_LINE_BYTES = 200 };
 
 void clip_init(struct clip *c, size_t max_bytes)
 {
@@ -96,4 +99,30 @@ void clip_pour(const struct clip *c, struct clip *into)
     clip_add(into, mark, n_mark);
     if (n_tail)
         clip_add(into, c->tail.data + c->tail.len - n_tail, n_tail);
+}
+
+/** The last line with anything in it among `n` bytes; false if there is none. */
+static bool last_line(const char *bytes, size_t n, struct buf *out)
+{
+    while (n > 0 && (unsigned char)bytes[n - 1] <= ' ')
+        n--;
+    if (n == 0)
+        return false;
+    size_t at = n;
+    while (at > 0 && bytes[at - 1] != '\n')
+        at--;
+    while ((unsigned char)bytes[at] <= ' ')
+        at++;
+    text_clean(out, bytes + at, n - at, LAST_LINE_BYTES);
+    return true;
+}
+
+void clip_last_line(const struct clip *c, struct buf *out)
+{
+    size_t n_tail = tail_kept(c);
+
+    if (n_tail && last_line(c->tail.data + c->tail.len - n_tail, n_tail, out))
+        return;
+    if (c->head.len)
+        last_line(c->head.data, c->head.len, out);
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "workers/agent/agent.h"
+#include "workers/agent/options.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, TOKEN_BYTES = 4096 };
+
+static volatile sig_atomic_t n_stops;
+
+/** The first asks for a good end; the second does not wait for it. The supervisor ends the job. */
+static void on_stop(int number)
+{
+    (void)number;
+    if (n_stops++)
+        _exit(EXIT_FAILURE);
+}
+
+static bool must_stop(void *context)
+{
+    (void)context;
+    return n_stops > 0;
+}
+
+static void listen_to_signals(void)
+{
+    struct sigaction stop = {.sa_handler = on_stop};
+
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGINT, &stop, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a killed supervisor leaves comes to us */
+}
+
+static enum err_code read_token(const char *path, char **token, struct err *e)
+{
+    AUTO(buf_fini) struct buf text = {0};
+
+    *token = NULL;
+    if (!path)
+        return ERR_OK;
+    if (file_read(path, TOKEN_BYTES, &text, e))
+        return err_wrap(e, "token file");
+    const char *s = buf_str(&text);
+    s += strspn(s, " \t\r\n");
+    *token = mem_dup_n(s, strcspn(s, " \t\r\n"));
+    return ERR_OK;
+}
+
+static enum err_code run(const struct options *o, struct sandbox *sandbox, struct err *e)
+{
+    AUTO(mem_free) char *token = NULL;
+    AUTO(workshop_free) struct workshop *shop = NULL;
+    struct workshop_options place = {.folder = o->work_dir,
+                                     .artifacts = o->artifacts,
+                                     .name = o->name,
+                                     .host = o->host,
+                                     .platform = o->platform,
+                                     .sandbox = sandbox};
+
+    enum err_code code = read_token(o->token_file, &token, e);
+    if (!code)
+        code = workshop_new(&place, &shop, e);
+    if (code)
+        return code;
+    struct agent a = {.http = {.base = o->coordinator, .token = token},
+                      .shop = shop,
+                      .tags = &o->tags,
+                      .is_once = o->is_once,
+                      .must_stop = must_stop};
+    LOG(LOG_INFO, "worker started", "worker=%s platform=%s coordinator=%s work_dir=%s", o->name,
+        o->platform, o->coordinator, shop->folder);
+    return agent_run(&a, e);
+}
+
+static void complain(const struct err *e)
+{
+    fprintf(stderr, "bisect-worker: %s\n", e->text);
+    if (e->hint[0])
+        fprintf(stderr, "bisect-worker: %s\n", e->hint);
+}
+
+int main(int argc, char **argv)
+{
+    AUTO(options_fini) struct options o = {0};
+    AUTO(sandbox_free) struct sandbox *sandbox = NULL;
+    AUTO(buf_fini) struct buf help = {0};
+    struct err e = {0};
+
+    if (options_parse(argc, argv, &o, &e)) {
+        complain(&e);
+        return EXIT_USAGE;
+    }
+    if (o.wants_help)
+        options_help(&help);
+    else if (o.wants_version)
+        buf_printf(&help, "bisect-worker %s\n", BISECTD_VERSION);
+    if (help.len)
+        return fputs(buf_str(&help), stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE
+                                                                        : EXIT_SUCCESS;
+    if (sandbox_new(&sandbox, &e)) { /* before anything grows: see there */
+        complain(&e);
+        return EXIT_FAILURE;
+    }
+    listen_to_signals();
+    log_setup("bisect-worker", LOG_INFO, o.has_json_log);
+    if (run(&o, sandbox, &e)) {
+        complain(&e);
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workers/agent/options.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "workers/measure/host.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum takes { TAKES_TEXT, TAKES_LIST, TAKES_NOTHING };
+
+struct row {
+    const char *name;
+    enum takes takes;
+    size_t at; /* in struct options */
+    const char *value;
+    const char *help;
+};
+
+#define AT(field) offsetof(struct options, field)
+/* clang-format off */
+static const struct row rows[] = {
+    {"coordinator", TAKES_TEXT,    AT(coordinator),   "URL",  "http(s)://HOST:PORT or unix:/path; default $BISECTD_URL, then http://127.0.0.1:8641"},
+    {"token-file",  TAKES_TEXT,    AT(token_file),    "FILE", "holds the worker's token; default $BISECTD_TOKEN_FILE"},
+    {"platform",    TAKES_TEXT,    AT(platform),      "P",    "label of this machine; default by its kernel, as linux-x64"},
+    {"tag",         TAKES_LIST,    AT(tags),          "T",    "a further label; may be given again"},
+    {"once",        TAKES_NOTHING, AT(is_once),       NULL,   "end after one task, or when there is none within 30 s"},
+    {"work-dir",    TAKES_TEXT,    AT(work_dir),      "DIR",  "own folder of this worker; default $XDG_STATE_HOME/bisect-worker"},
+    {"artifacts",   TAKES_TEXT,    AT(artifacts),     "DIR",  "folder of artifacts that the coordinator shares"},
+    {"name",        TAKES_TEXT,    AT(name),          "NAME", "of this worker; default the host's"},
+    {"host",        TAKES_TEXT,    AT(host),          "NAME", "of this machine; default its host name"},
+    {"log-json",    TAKES_NOTHING, AT(has_json_log),  NULL,   "log JSON lines instead of key=value"},
+    {"help",        TAKES_NOTHING, AT(wants_help),    NULL,   "print this"},
+    {"version",     TAKES_NOTHING, AT(wants_version), NULL,   "print the version"},
+};
+/* clang-format on */
+
+void options_fini(struct options *o)
+{
+    char *texts[] = {o->coordinator, o->token_file, o->platform, o->work_dir,
+                     o->artifacts,   o->name,       o->host};
+
+    for (size_t i = 0; i < LEN(texts); i++)
+        mem_free(texts[i]);
+    strings_fini(&o->tags);
+}
+
+void options_help(struct buf *out)
+{
+    buf_adds(out, "usage: bisect-worker [flags]\n\n"
+                  "Takes tasks of a bisectd coordinator, builds and measures, and reports.\n\n");
+    for (size_t i = 0; i < LEN(rows); i++) {
+        AUTO(mem_free)
+        char *flag = mem_printf("--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
+        buf_printf(out, "  %-20s %s\n", flag, rows[i].help);
+    }
+    buf_adds(
+        out,
+        "\nexample:\n"
+        "  bisect-worker --coordinator https://bisect.example.org --token-file worker.token\n\n"
+        "exit status: 0 stopped or done, 1 failure, 2 usage\n");
+}
+
+static const struct row *find_row(const char *name, size_t n)
+{
+    for (size_t i = 0; i < LEN(rows); i++)
+        if (strlen(rows[i].name) == n && strncmp(rows[i].name, name, n) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static enum err_code unknown_flag(const char *flag, struct err *e)
+{
+    const char *names[LEN(rows)];
+
+    for (size_t i = 0; i < LEN(rows); i++)
+        names[i] = rows[i].name;
+    const char *near = text_nearest(flag + 2, names, LEN(names));
+    err_set(e, ERR_INVALID, "unknown flag %s", flag);
+    if (near)
+        return err_hint(e, "did you mean --%s?", near);
+    return err_hint(e, "bisect-worker --help lists the flags");
+}
+
+static void store(const struct row *row, const char *value, struct options *out)
+{
+    void *at = (char *)out + row->at;
+
+    if (row->takes == TAKES_NOTHING) {
+        *(bool *)at = true;
+    } else if (row->takes == TAKES_LIST) {
+        strings_add(at, value);
+    } else {
+        mem_free(*(char **)at);
+        *(char **)at = mem_dup(value);
+    }
+}
+
+/** One flag at argv[*i]; *i is moved past a value in an argument of its own. */
+static enum err_code parse_flag(int argc, char *const *argv, int *i, struct options *out,
+                                struct err *e)
+{
+    const char *flag = argv[*i];
+
+    if (strncmp(flag, "--", 2) != 0)
+        return err_set(e, ERR_INVALID, "\"%s\" is not a flag", flag);
+    const char *equals = strchr(flag, '=');
+    const struct row *row =
+        find_row(flag + 2, equals ? (size_t)(equals - flag) - 2 : strlen(flag) - 2);
+    if (!row)
+        return unknown_flag(flag, e);
+    if (row->takes == TAKES_NOTHING && equals)
+        return err_set(e, ERR_INVALID, "--%s takes no value", row->name);
+    const char *value = equals ? equals + 1 : NULL;
+    if (row->takes != TAKES_NOTHING && !value) {
+        if (*i + 1 >= argc)
+            return err_set(e, ERR_INVALID, "--%s needs a value, %s", row->name, row->value);
+        value = argv[++*i];
+    }
+    if (value && !*value)
+        return err_set(e, ERR_INVALID, "--%s is empty", row->name);
+    store(row, value, out);
+    return ERR_OK;
+}
+
+static char *default_work_dir(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (state && *state)
+        return path_join(state, "bisect-worker");
+    if (home && *home)
+        return path_join(home, ".local/state/bisect-worker");
+    return mem_printf("/tmp/bisect-worker-%u", (unsigned)geteuid());
+}
+
+static char *host_name(void)
+{
+    char name[256] = "";
+
+    return mem_dup(gethostname(name, sizeof(name) - 1) == 0 && *name ? name : "localhost");
+}
+
+static char *from_environment(const char *key)
+{
+    const char *value = getenv(key);
+
+    return value && *value ? mem_dup(value) : NULL;
+}
+
+enum err_code options_parse(int argc, char *const *argv, struct options *out, struct err *e)
+{
+    for (int i = 1; i < argc; i++) {
+        enum err_code code = parse_flag(argc, argv, &i, out, e);
+        if (code)
+            return code;
+    }
+    if (!out->coordinator)
+        out->coordinator = from_environment("BISECTD_URL");
+    if (!out->coordinator)
+        out->coordinator = mem_dup("http://127.0.0.1:8641");
+    if (!out->token_file)
+        out->token_file = from_environment("BISECTD_TOKEN_FILE");
+    if (!out->platform)
+        out->platform = host_platform();
+    if (!out->work_dir)
+        out->work_dir = default_work_dir();
+    if (!out->host)
+        out->host = host_name();
+    if (!out->name)
+        out->name = mem_dup(out->host);
+    return ERR_OK;
+}

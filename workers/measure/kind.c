@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workers/measure/kind.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+const struct kind_row kind_rows[] = {
+    {METRIC_VALUE, false, kind_value},
+    {METRIC_EXIT,  true,  kind_exit},
+    {METRIC_WALL,  false, kind_wall},
+    {METRIC_CPU,   false, kind_cpu},
+    {METRIC_RSS,   false, kind_rss},
+};
+/* clang-format on */
+const size_t n_kind_rows = LEN(kind_rows);
+
+const struct kind_row *kind_of(enum metric_kind kind)
+{
+    for (size_t i = 0; i < n_kind_rows; i++)
+        if (kind_rows[i].kind == kind)
+            return &kind_rows[i];
+    return NULL;
+}
+
+void reading_fini(struct reading *r)
+{
+    mem_free(r->values);
+    r->values = NULL;
+    r->n_values = 0;
+}
+
+void reading_set(struct reading *r, double value)
+{
+    r->status = RUN_OK;
+    r->n_values = 1;
+    r->values = mem_array(1, sizeof(*r->values));
+    r->values[0] = r->value = value;
+}
+
+void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r)
+{
+    const struct job_outcome *job = o->outcome;
+    bool has_status = job->end == JOB_EXITED || job->end == JOB_SIGNALED;
+    bool is_clean = job->end == JOB_EXITED && job->code == 0;
+
+    if (is_clean || (kind->takes_any_exit && has_status)) {
+        kind->read(o, r);
+        return;
+    }
+    r->status = RUN_CANNOT;
+    snprintf(r->reason, sizeof(r->reason), "cannot measure: %s", job->reason);
+}
+
+struct scale {
+    const char *unit;
+    double one;
+};
+
+/** How many of the smallest make one of the metric's unit, or of the kind's if that is unknown. */
+static double one_unit(const struct scale *scales, size_t n, const struct metric *m)
+{
+    const char *const units[] = {m->unit, metric_kinds[m->kind].unit};
+
+    for (size_t u = 0; u < LEN(units); u++)
+        for (size_t i = 0; units[u] && i < n; i++)
+            if (strcmp(scales[i].unit, units[u]) == 0)
+                return scales[i].one;
+    return 1;
+}
+
+void reading_set_time(struct reading *r, const struct metric *m, int64_t ns)
+{
+    static const struct scale scales[] = {
+        {"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+    reading_set(r, (double)ns / one_unit(scales, LEN(scales), m));
+}
+
+void reading_set_memory(struct reading *r, const struct metric *m, int64_t bytes)
+{
+    static const struct scale scales[] = {{"B", 1},     {"bytes", 1},          {"KiB", KIB},
+                                          {"MiB", MIB}, {"GiB", 1024.0 * MIB}, {"kB", 1e3},
+                                          {"MB", 1e6}};
+
+    reading_set(r, (double)bytes / one_unit(scales, LEN(scales), m));
+}

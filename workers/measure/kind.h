@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a metric kind makes of one finished job. A kind is a row of the table and a file. */
+#ifndef MEASURE_KIND_H
+#define MEASURE_KIND_H
+
+#include "model/task.h"
+#include "workers/sandbox/sandbox.h"
+
+struct observation {
+    const struct metric *metric;
+    const struct job_outcome *outcome;
+    const struct clip *out; /* the command's stdout, or what it wrote to the metric's file */
+};
+
+/** What came of it. Pre: written fresh ({0}, value nan). */
+struct reading {
+    enum run_status status; /* RUN_OK, RUN_CANNOT or RUN_ABORT */
+    bool is_final;          /* a RUN_CANNOT that trying again cannot change */
+    char reason[512];       /* for people, unless RUN_OK */
+    size_t n_values;
+    double *values;
+    double value; /* the one they are reduced to */
+};
+void reading_fini(struct reading *r);
+DEFINE_AUTO_FINI(struct reading, reading_fini)
+
+struct kind_row {
+    enum metric_kind kind;
+    bool takes_any_exit; /* a status is what it measures; for the rest, one that is not 0 is a
+                            failure to measure and does not get to `read` */
+    void (*read)(const struct observation *o, struct reading *r);
+};
+extern const struct kind_row kind_rows[];
+extern const size_t n_kind_rows;
+/** NULL for one that this worker cannot measure. */
+const struct kind_row *kind_of(enum metric_kind kind);
+
+/** The reading of a job, whatever its end; limits in time are the caller's to judge. */
+void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r);
+
+/** For kinds with one number. */
+void reading_set(struct reading *r, double value);
+/** `n` in the metric's unit where that is one for time (memory), else in the kind's own. */
+void reading_set_time(struct reading *r, const struct metric *m, int64_t ns);
+void reading_set_memory(struct reading *r, const struct metric *m, int64_t bytes);
+
+void kind_value(const struct observation *o, struct reading *r);
+void kind_exit(const struct observation *o, struct reading *r);
+void kind_wall(const struct observation *o, struct reading *r);
+void kind_cpu(const struct observation *o, struct reading *r);
+void kind_rss(const struct observation *o, struct reading *r);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workers/measure/schedule.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "workers/measure/kind.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOT_STAGED = UINT32_MAX };
+
+/** Where a revision stands within the task. */
+struct stand {
+    bool is_warm;
+    int64_t disk_before_bytes;
+    char *given_up; /* why no more runs are taken of it; NULL: they are */
+};
+
+struct taking {
+    const struct schedule *s;
+    const struct kind_row *kind;
+    struct stand *stands; /* of each build */
+    uint32_t staged;      /* whose folder is at place.source */
+    char *aborted;        /* why the whole task has ended; NULL: it has not */
+    struct run_result *results;
+    size_t n_results, cap;
+};
+
+void run_result_fini(struct run_result *r)
+{
+    mem_free(r->reason);
+    mem_free(r->values);
+}
+
+static void taking_fini(struct taking *t)
+{
+    for (uint32_t i = 0; i < t->s->spec->n_builds; i++)
+        mem_free(t->stands[i].given_up);
+    mem_free(t->stands);
+    mem_free(t->aborted);
+    for (size_t i = 0; i < t->n_results; i++)
+        run_result_fini(&t->results[i]);
+    mem_free(t->results);
+}
+DEFINE_AUTO_FINI(struct taking, taking_fini)
+
+/** Adds a result; the reason is copied. */
+static struct run_result *add_result(struct taking *t, uint32_t run, uint32_t attempt,
+                                     enum run_status status, const char *reason)
+{
+    if (t->n_results == t->cap) {
+        t->cap = t->cap ? 2 * t->cap : 16;
+        t->results = mem_resize(t->results, t->cap, sizeof(*t->results));
+    }
+    struct run_result *r = &t->results[t->n_results++];
+    *r = (struct run_result){.run = run,
+                             .attempt = attempt,
+                             .status = status,
+                             .reason = reason && *reason ? mem_dup(reason) : NULL,
+                             .value = nan(""),
+                             .at = utc_now()};
+    return r;
+}
+
+/* ---- one folder at a time at the constant path ---- */
+
+static enum err_code unstage(struct taking *t, struct err *e)
+{
+    const struct schedule *s = t->s;
+
+    if (t->staged == NOT_STAGED)
+        return ERR_OK;
+    if (rename(s->place.source, s->builds[t->staged].folder) != 0)
+        return err_sys(e, errno, "move %s away", s->place.source);
+    t->staged = NOT_STAGED;
+    return ERR_OK;
+}
+
+static enum err_code stage(struct taking *t, uint32_t build, struct err *e)
+{
+    const struct schedule *s = t->s;
+
+    if (t->staged == build)
+        return ERR_OK;
+    if (unstage(t, e))
+        return e ? e->code : ERR_IO;
+    if (rename(s->builds[build].folder, s->place.source) != 0)
+        return err_sys(e, errno, "move %s into place", s->builds[build].folder);
+    t->staged = build;
+    enum err_code code = job_folder_empty(s->place.home, e);
+    const char *const watched[] = {s->place.source, NULL};
+    if (!code && s->project->sandbox.disk_bytes > 0 && !t->stands[build].is_warm)
+        t->stands[build].disk_before_bytes = sandbox_disk_usage(watched, INT64_MAX);
+    return code;
+}
+
+/* ---- one execution of the command ---- */
+
+struct execution {
+    struct job_outcome outcome;
+    struct clip out; /* stdout, or the metric's file */
+};
+
+static void execution_fini(struct execution *x)
+{
+    clip_fini(&x->out);
+}
+DEFINE_AUTO_FINI(struct execution, execution_fini)
+
+/** What the command wrote to the metric's file; nothing if it wrote none. */
+static void read_metric_file(const struct schedule *s, struct clip *out)
+{
+    AUTO(mem_free) char *path = path_join(s->out, s->metric->file);
+    AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    static _Thread_local char piece[64 * KIB];
+    ssize_t n;
+
+    while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
+        clip_add(out, piece, (size_t)n);
+}
+
+static void fill_environment(const struct schedule *s, const struct task_run *run,
+                             struct strings *env)
+{
+    char number[24];
+
+    job_env_fill(env, s->project, &s->place, &s->spec->builds[run->build].revision, JOB_MEASURE);
+    snprintf(number, sizeof(number), "%" PRIu32, run->number);
+    job_env_set(env, "BISECTD_RUN", number);
+    snprintf(number, sizeof(number), "%" PRIu64, run->seed);
+    job_env_set(env, "BISECTD_SEED", number);
+    job_env_set(env, "BISECTD_OUT", s->out);
+}
+
+/** Pre: the run's build is staged. */
+static enum err_code execute(const struct taking *t, const struct task_run *run,
+                             struct execution *x, struct err *e)
+{
+    const struct schedule *s = t->s;
+    const char *const watched[] = {s->place.source, s->place.home, s->place.tmp, s->out, NULL};
+    struct strings env = {0};
+    AUTO(clip_fini) struct clip log;
+    size_t keep = sandbox_output_bytes(&s->project->sandbox);
+
+    clip_init(&x->out, keep);
+    clip_init(&log, keep);
+    enum err_code code = job_folder_empty(s->out, e);
+    if (!code)
+        code = job_folder_empty(s->place.tmp, e);
+    if (code)
+        return code;
+    fill_environment(s, run, &env);
+    struct job_spec spec = {.command = s->metric->command,
+                            .folder = s->place.source,
+                            .environment = &env,
+                            .limits = &s->project->sandbox,
+                            .timeout_ns = s->metric->timeout_ns,
+                            .watched = watched,
+                            .disk_before_bytes = t->stands[run->build].disk_before_bytes,
+                            .tick = s->tick,
+                            .context = s->context};
+    code = sandbox_run(s->sandbox, &spec, s->metric->file ? NULL : &x->out, &log, &x->outcome, e);
+    clip_pour(&log, s->log);
+    strings_fini(&env);
+    if (code)
+        return code;
+    if (x->outcome.end == JOB_STOPPED)
+        return err_set(e, ERR_TIMEOUT, "stopped");
+    if (s->metric->file)
+        read_metric_file(s, &x->out);
+    return ERR_OK;
+}
+
+/* ---- warm-ups, attempts, runs ---- */
+
+static enum err_code warm_up(struct taking *t, const struct task_run *run, struct err *e)
+{
+    struct stand *stand = &t->stands[run->build];
+
+    for (uint32_t i = 0; i < t->s->metric->n_warmup && !stand->is_warm; i++) {
+        AUTO(execution_fini) struct execution x = {0};
+        struct task_run throwaway = *run;
+        throwaway.seed = mix64(run->seed + i + 1);
+        clip_printf(t->s->log, "-- warm-up %" PRIu32 " of %" PRIu32 "\n", i + 1,
+                    t->s->metric->n_warmup);
+        enum err_code code = execute(t, &throwaway, &x, e);
+        if (code)
+            return code;
+        if (x.outcome.end == JOB_TIMED_OUT)
+            break; /* the run itself will show it, and say so */
+    }
+    stand->is_warm = true;
+    return ERR_OK;
+}
+
+/** Adds the result of one attempt from what was read. */
+static const struct run_result *judge(struct taking *t, uint32_t run, uint32_t attempt,
+                                      struct utc at, const struct execution *x, bool *is_final)
+{
+    const struct metric *m = t->s->metric;
+    struct observation o = {.metric = m, .outcome = &x->outcome, .out = &x->out};
+    AUTO(reading_fini) struct reading reading = {.value = nan("")};
+    bool is_bad =
+        x->outcome.end == JOB_TIMED_OUT && m->on_timeout == TIMEOUT_BAD && m->kind == METRIC_EXIT;
+
+    if (is_bad) {
+        reading_set(&reading, 1);
+        snprintf(reading.reason, sizeof(reading.reason), "%s, which counts as bad",
+                 x->outcome.reason);
+    } else if (x->outcome.end == JOB_TIMED_OUT) {
+        reading.status = RUN_TIMEOUT;
+        snprintf(reading.reason, sizeof(reading.reason), "%s", x->outcome.reason);
+    } else {
+        kind_read(t->kind, &o, &reading);
+    }
+    if (reading.status == RUN_CANNOT && x->out.n_seen == 0 && m->file && x->outcome.code == 0)
+        snprintf(reading.reason, sizeof(reading.reason),
+                 "cannot measure: the command left nothing in $BISECTD_OUT/%s", m->file);
+    struct run_result *r = add_result(t, run, attempt, reading.status, reading.reason);
+    r->at = at;
+    r->seconds = (double)x->outcome.wall_ns / 1e9;
+    r->n_values = reading.n_values;
+    r->values = TAKE(reading.values);
+    r->value = reading.value;
+    *is_final = reading.is_final;
+    return r;
+}
+
+static void note_result(const struct taking *t, const struct run_result *r)
+{
+    if (r->status == RUN_OK) {
+        clip_printf(t->s->log, "-> %.10g%s%s%s%s\n", r->value, *t->s->metric->unit ? " " : "",
+                    t->s->metric->unit, r->reason ? " " : "", r->reason ? r->reason : "");
+        return;
+    }
+    clip_printf(t->s->log, "-> %s: %s\n", run_status_name(r->status), r->reason ? r->reason : "");
+}
+
+static enum err_code attempt(struct taking *t, uint32_t run, uint32_t number, bool *again,
+                             struct err *e)
+{
+    const struct task_run *r = &t->s->spec->runs[run];
+    AUTO(execution_fini) struct execution x = {0};
+    struct utc at = utc_now();
+    bool is_final = false;
+
+    *again = false;
+    enum err_code code = execute(t, r, &x, e);
+    if (code)
+        return code;
+    const struct run_result *got = judge(t, run, number, at, &x, &is_final);
+    note_result(t, got);
+    bool is_last = is_final || number + 1 == RUN_ATTEMPTS;
+    if (got->status == RUN_ABORT)
+        t->aborted = mem_dup(got->reason);
+    else if (got->status == RUN_TIMEOUT || (got->status == RUN_CANNOT && is_last))
+        t->stands[r->build].given_up = mem_dup(got->reason);
+    *again = got->status == RUN_CANNOT && !is_last;
+    return ERR_OK;
+}
+
+/** Why a run is not to be begun; NULL if it is. */
+static const char *reason_to_skip(const struct taking *t, uint32_t build)
+{
+    if (t->aborted)
+        return t->aborted;
+    if (!t->s->builds[build].folder)
+        return t->s->builds[build].reason ? t->s->builds[build].reason : "its build failed";
+    return t->stands[build].given_up;
+}
+
+static enum err_code take(struct taking *t, uint32_t run, struct err *e)
+{
+    const struct schedule *s = t->s;
+    const struct task_run *r = &s->spec->runs[run];
+    const char *skip = reason_to_skip(t, r->build);
+    bool again = true;
+
+    if (skip) {
+        add_result(t, run, 0, RUN_SKIPPED, skip);
+        return ERR_OK;
+    }
+    if (s->progress)
+        s->progress(s->context, run, &s->spec->builds[r->build].revision);
+    clip_printf(s->log,
+                "== run %" PRIu32 " of %" PRIu32 ": %.12s (BISECTD_RUN=%" PRIu32
+                " BISECTD_SEED=%" PRIu64 ")\n",
+                run + 1, s->spec->n_runs, s->spec->builds[r->build].revision.hex, r->number,
+                r->seed);
+    enum err_code code = stage(t, r->build, e);
+    if (!code)
+        code = warm_up(t, r, e);
+    for (uint32_t number = 0; !code && again; number++)
+        code = attempt(t, run, number, &again, e);
+    return code;
+}
+
+enum err_code schedule_run(const struct schedule *s, struct run_result **runs, size_t *n_runs,
+                           struct err *e)
+{
+    AUTO(taking_fini) struct taking t = {.s = s, .staged = NOT_STAGED};
+    struct err ignored;
+
+    t.stands = mem_array(s->spec->n_builds + 1, sizeof(*t.stands));
+    t.kind = kind_of(s->metric->kind);
+    if (!t.kind)
+        return err_set(e, ERR_INVALID, "this worker cannot measure metrics of kind %s",
+                       metric_kinds[s->metric->kind].name);
+    enum err_code code = ERR_OK;
+    for (uint32_t i = 0; !code && i < s->spec->n_runs; i++)
+        code = take(&t, i, e);
+    enum err_code moved = unstage(&t, code ? &ignored : e); /* the first fault is the one to tell */
+    if (code || moved)
+        return code ? code : moved;
+    *runs = TAKE(t.results);
+    *n_runs = t.n_results;
+    t.n_results = 0;
+    return ERR_OK;
+}

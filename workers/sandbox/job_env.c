@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workers/sandbox/job_env.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+void job_env_set(struct strings *env, const char *key, const char *value)
+{
+    AUTO(mem_free) char *item = mem_printf("%s=%s", key, value);
+    size_t n_key = strlen(key);
+
+    for (size_t i = 0; i < env->n; i++) {
+        if (strncmp(env->items[i], item, n_key + 1) != 0)
+            continue;
+        mem_free(env->items[i]);
+        env->items[i] = TAKE(item);
+        return;
+    }
+    strings_add(env, item);
+}
+
+static void set_number(struct strings *env, const char *key, long long number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", number);
+    job_env_set(env, key, text);
+}
+
+static int usable_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
+                  const struct revision *revision, enum job_phase phase)
+{
+    const char *path = getenv("PATH");
+
+    job_env_set(out, "PATH", path && *path ? path : DEFAULT_PATH);
+    job_env_set(out, "HOME", place->home);
+    job_env_set(out, "TMPDIR", place->tmp);
+    job_env_set(out, "LC_ALL", "C.UTF-8");
+    job_env_set(out, "TZ", "UTC");
+    set_number(out, "SOURCE_DATE_EPOCH", JOB_SOURCE_DATE_EPOCH);
+    for (size_t i = 0; i < p->environment.n; i++)
+        job_env_set(out, p->environment.items[i].key, p->environment.items[i].value);
+    job_env_set(out, "BISECTD_SOURCE", place->source);
+    job_env_set(out, "BISECTD_REVISION", revision->hex);
+    job_env_set(out, "BISECTD_PHASE", phase == JOB_BUILD ? "build" : "measure");
+    set_number(out, "BISECTD_JOBS", usable_cpus());
+}
+
+enum err_code job_folder_empty(const char *path, struct err *e)
+{
+    enum err_code code = file_remove_tree(path, e);
+
+    return code ? code : file_mkdirs(path, 0755, e);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a job sees of its surroundings: folders and environment, the same for every revision. */
+#ifndef SANDBOX_JOB_ENV_H
+#define SANDBOX_JOB_ENV_H
+
+#include "base/err.h"
+#include "model/project.h"
+#include "model/revision.h"
+
+/** One constant for all revisions, so that artifacts can be identical: 2000-01-01. */
+#define JOB_SOURCE_DATE_EPOCH 946684800
+
+enum job_phase { JOB_BUILD, JOB_MEASURE };
+
+/** The folders of a job; a worker has one place, at constant paths. */
+struct job_place {
+    const char *source; /* where commands start */
+    const char *home;
+    const char *tmp;
+};
+
+/**
+ * Fills `out` ("KEY=value") with PATH HOME TMPDIR LC_ALL TZ SOURCE_DATE_EPOCH, the project's own
+ * variables (which win over those), and BISECTD_SOURCE, _REVISION, _PHASE and _JOBS (which win over
+ * all). PATH is this process's.
+ */
+void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
+                  const struct revision *revision, enum job_phase phase);
+/** Adds a variable, or changes it. */
+void job_env_set(struct strings *env, const char *key, const char *value);
+
+/** Removes what is in the folder and makes it anew. */
+MUST_CHECK enum err_code job_folder_empty(const char *path, struct err *e);
+
+#endif
