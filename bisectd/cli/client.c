@@ -210,15 +210,17 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* Workers of a private daemon ask for work all the time; one without any shows none. */
-static bool has_workers(struct client *c)
+/* A daemon that was started to read a store has no workers, and never will. */
+static bool has_workers(const struct client *c)
 {
-    AUTO(json_free) json *health = NULL;
-    struct http_request r = {.method = HTTP_GET, .path = "/healthz"};
+    static const char name[] = "\nbisectd_local_workers ";
+    struct http_request r = {.method = HTTP_GET, .path = "/metrics"};
+    AUTO(buf_fini) struct buf text = {0};
 
-    if (http_call(c->http, &r, NULL, &health, NULL))
+    if (http_call_raw(c->http, &r, NULL, &text, NULL))
         return true;
-    return json_int(json_at(health, "local_workers"), 1) > 0;
+    const char *found = strstr(buf_str(&text), name);
+    return !found || found[sizeof(name) - 1] != '0';
 }
 
 /* Longer than a private daemon waits for somebody to connect before it stops. */

@@ -80,6 +80,17 @@ static void list_commands(struct buf *out)
     }
 }
 
+/* "did you mean …" begins a sentence here; the name of a program stays as it is. */
+static bool is_sentence(const char *text)
+{
+    static const char *const programs[] = {"bisect", "git ", "http"};
+
+    for (size_t i = 0; i < LEN(programs); i++)
+        if (strncmp(text, programs[i], strlen(programs[i])) == 0)
+            return false;
+    return text[0] >= 'a' && text[0] <= 'z';
+}
+
 static void print_error(const struct err *e)
 {
     AUTO(buf_fini) struct buf text = {0};
@@ -89,7 +100,10 @@ static void print_error(const struct err *e)
     buf_addc(&text, '\n');
     if (e->hint[0]) {
         buf_adds(&text, "  ");
+        size_t start = text.len;
         style_hostile(&text, e->hint, sizeof(e->hint));
+        if (is_sentence(e->hint))
+            text.data[start] = (char)(e->hint[0] - 'a' + 'A');
         buf_addc(&text, '\n');
     }
     (void)terminal_write(STDERR_FILENO, &text, NULL);
