@@ -2,6 +2,8 @@
 #include "commits/names.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NAME = 1000, MAX_REFS_SEARCHED = 20000 };
@@ -27,11 +29,30 @@ static enum err_code peel(git_object *object, const char *shown, git_oid *out, s
     return ERR_OK;
 }
 
+/**
+ * "HEAD@{3}" with what the reflog of HEAD says in its place: libgit2 reads the branch's. NULL when
+ * the name is of another form. Caller frees.
+ */
+static char *from_head_log(git_repository *repo, const char *name)
+{
+    AUTO(git_reflog_free) git_reflog *log = NULL;
+    char *end;
+
+    if (strncmp(name, "HEAD@{", 6) != 0 || !isdigit((unsigned char)name[6]))
+        return NULL;
+    unsigned long n = strtoul(name + 6, &end, 10);
+    if (*end != '}' || git_reflog_read(&log, repo, "HEAD") < 0)
+        return NULL;
+    const git_reflog_entry *entry = git_reflog_entry_byindex(log, n);
+    return entry ? mem_printf("%s%s", git_oid_tostr_s(git_reflog_entry_id_new(entry)), end + 1)
+                 : NULL;
+}
+
 enum err_code names_lookup(git_repository *repo, const char *name, git_oid *out, struct err *e)
 {
     AUTO(git_object_free) git_object *object = NULL;
     AUTO(mem_free) char *shown = shown_name(name);
-    AUTO(mem_free) char *whole = NULL;
+    AUTO(mem_free) char *whole = from_head_log(repo, name);
 
     if (!*name)
         return err_set(e, ERR_INVALID, "the name of a revision is empty");

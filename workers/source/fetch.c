@@ -37,6 +37,7 @@ struct child {
     struct mono reported;
     struct fetch_progress progress;
     unsigned n_credentials; /* how many were tried */
+    bool is_connecting;     /* what fails now is the other side's, or the way there */
 };
 
 static void tell(struct child *c, bool is_last, const struct err *e)
@@ -110,33 +111,33 @@ static int set_head(git_repository *repo, git_remote *remote)
     return git_repository_set_head(repo, branch.ptr);
 }
 
-static int fetch_all(git_repository *repo, git_remote *remote, git_fetch_options *options)
+/** What is asked for: everything, or one commit. */
+static int fetch_specs(git_repository *repo, git_remote *remote, const git_strarray *specs,
+                       bool are_all, git_fetch_options *options)
 {
-    static char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*",
-                tracked[] = "+refs/heads/*:refs/remotes/origin/*";
-    char *specs[] = {heads, tags, tracked};
-    const git_strarray refspecs = {specs, LEN(specs)};
-    int rc = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options->callbacks,
-                                &options->proxy_opts, NULL);
+    int rc = git_remote_download(remote, specs, options);
 
-    if (rc >= 0)
-        rc = git_remote_download(remote, &refspecs, options);
     /* Pruning first: a new branch a/b fits only when a deleted branch a is gone. */
-    if (rc >= 0)
+    if (rc >= 0 && are_all)
         rc = git_remote_prune(remote, &options->callbacks);
     if (rc >= 0)
         rc = git_remote_update_tips(remote, &options->callbacks, 0, options->download_tags, NULL);
-    if (rc >= 0)
+    if (rc >= 0 && are_all)
         rc = set_head(repo, remote);
     return rc;
 }
 
-static int fetch_one(git_remote *remote, const struct revision *only, git_fetch_options *options)
+static int fetch_connected(git_repository *repo, git_remote *remote, const struct revision *only,
+                           git_fetch_options *options)
 {
-    AUTO(mem_free) char *spec = mem_printf("+%s:refs/bisectd-fetched/%s", only->hex, only->hex);
-    const git_strarray refspecs = {&spec, 1};
+    static char heads[] = "+refs/heads/*:refs/heads/*", tags[] = "+refs/tags/*:refs/tags/*",
+                tracked[] = "+refs/heads/*:refs/remotes/origin/*";
+    char *all[] = {heads, tags, tracked};
 
-    return git_remote_fetch(remote, &refspecs, options, NULL);
+    if (!only)
+        return fetch_specs(repo, remote, &(git_strarray){all, LEN(all)}, true, options);
+    AUTO(mem_free) char *spec = mem_printf("+%s:refs/bisectd-fetched/%s", only->hex, only->hex);
+    return fetch_specs(repo, remote, &(git_strarray){&spec, 1}, false, options);
 }
 
 static int fetch_in_child(struct child *c, const char *path, const char *url,
@@ -161,7 +162,13 @@ static int fetch_in_child(struct child *c, const char *path, const char *url,
         rc = git_remote_create_anonymous(&remote, repo, url);
     if (rc < 0)
         return rc;
-    return only ? fetch_one(remote, only, &options) : fetch_all(repo, remote, &options);
+    c->is_connecting = true;
+    rc = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts,
+                            NULL);
+    if (rc < 0)
+        return rc;
+    c->is_connecting = false;
+    return fetch_connected(repo, remote, only, &options);
 }
 
 __attribute__((noreturn)) static void child_main(int out, const char *path, const char *url,
@@ -174,7 +181,7 @@ __attribute__((noreturn)) static void child_main(int out, const char *path, cons
     if (rc < 0) {
         AUTO(mem_free) char *shown = origin_shown(url);
         enum err_code code = err_git(&e, rc, "fetch %s", shown);
-        if (code == ERR_NOT_FOUND || code == ERR_INVALID)
+        if (c.is_connecting || code == ERR_NOT_FOUND || code == ERR_INVALID)
             e.code = ERR_PEER;
     }
     tell(&c, true, &e);
@@ -245,9 +252,9 @@ static enum err_code check_url(const char *url, struct err *e)
 {
     const char *end = strstr(url, "://");
 
-    if (!end) /* host:path */
+    if (!end && !strstr(url, "::")) /* host:path, and not a helper of git's, helper::address */
         return ERR_OK;
-    for (size_t i = 0; i < LEN(schemes); i++)
+    for (size_t i = 0; end && i < LEN(schemes); i++)
         if (strlen(schemes[i]) == (size_t)(end - url) && !strncmp(url, schemes[i], end - url))
             return ERR_OK;
     err_set(e, ERR_INVALID, "%s: not a kind of URL that can be fetched", url);

@@ -99,8 +99,8 @@ static bool parse_item(const char *line, struct known *out)
     if (sscanf(line, "%40s %d %16s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu32 "%n",
                id, &kind, out->attributes, &out->look.n_bytes, &out->look.modified_ns,
                &out->look.changed_ns, &out->look.inode, &out->look.mode, &at) != 8 ||
-        line[at] != ' ' || !line[at + 1] || git_oid_fromstr(&out->id, id) < 0 || kind < ENTRY_FILE ||
-        kind > ENTRY_FOLDER)
+        line[at] != ' ' || !line[at + 1] || git_oid_fromstr(&out->id, id) < 0 ||
+        kind < ENTRY_FILE || kind > ENTRY_FOLDER)
         return false;
     out->kind = (enum entry_kind)kind;
     out->path = (char *)line + at + 1;

@@ -151,13 +151,19 @@ enum err_code repository_open(const char *folder, const char *stem, const char *
                               struct repository **out, struct err *e)
 {
     AUTO(repository_free) struct repository *r = mem_alloc(sizeof(*r));
-    AUTO(fd_close) int lock = -1, folder_lock = -1;
+    AUTO(fd_close) int folder_lock = -1;
     AUTO(mem_free) char *any = path_join(folder, "new");
     enum err_code rc;
 
     library_start();
-    if ((rc = open_origin(r, from, e)) || (rc = file_mkdirs(folder, 0700, e)) ||
-        (rc = repository_lock(any, &folder_lock, e)))
+    if ((rc = open_origin(r, from, e)))
+        return rc;
+    if (file_mkdirs(folder, 0700, e)) {
+        if (e)
+            e->code = ERR_IO; /* whatever is wrong with it, it is ours */
+        return ERR_IO;
+    }
+    if ((rc = repository_lock(any, &folder_lock, e)))
         return rc;
     r->path = pick_path(folder, stem, r->from);
     if (!file_exists(r->path) && (rc = create(r, e)))
