@@ -124,7 +124,7 @@ void call_stream_fill(struct call *c, struct mono now)
     if (!c->is_dirty) {
         buf_adds(&c->out, ":\n\n");
     } else if (service->bisection_show(service->self, c->x->topic, &document, &e)) {
-        LOG(LOG_WARN, "stream ended", "bisection=%s error=\"%s\"", c->x->topic, e.text);
+        LOG(LOG_WARN, "stream ended", "bisection=%s code=%s", c->x->topic, err_name(e.code));
         c->is_last = true;
     } else {
         add_event(&c->out, "progress", document);

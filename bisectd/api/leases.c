@@ -47,8 +47,7 @@ static enum err_code taker_from_json(const json *body, struct taker *out, struct
     return ERR_OK;
 }
 
-static enum err_code take(struct exchange *x, const struct service *s, struct lease **lease,
-                          struct err *e)
+static enum err_code take(struct exchange *x, const struct service *s, json **lease, struct err *e)
 {
     AUTO(taker_fini) struct taker t = {0};
 
@@ -61,7 +60,7 @@ void lease_take(struct exchange *x, const struct service *s)
 {
     struct err e = {0};
     int64_t wait_s;
-    AUTO(lease_free) struct lease *lease = NULL;
+    json *lease = NULL;
 
     if (exchange_query_int(x, "wait", 0, EXCHANGE_MAX_WAIT_S, 0, &wait_s, &e)) {
         answer_error(x, &e);
@@ -69,7 +68,7 @@ void lease_take(struct exchange *x, const struct service *s)
     }
     enum err_code code = take(x, s, &lease, &e);
     if (code == ERR_OK) {
-        answer_json(x, 200, lease_to_json(lease));
+        answer_json(x, 200, lease);
     } else if (code != ERR_NOT_FOUND) {
         answer_error(x, &e);
     } else if (!wait_s || x->is_last_try) {

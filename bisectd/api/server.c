@@ -211,6 +211,14 @@ static void refuse_uncommitted(struct exchange *x)
     answer_error(x, &e);
 }
 
+void server_refuse(struct server *s)
+{
+    while (s->lists[CALLS_READY].first) {
+        refuse_uncommitted(s->lists[CALLS_READY].first->x);
+        call_move(s->lists[CALLS_READY].first, CALLS_HELD);
+    }
+}
+
 void server_release(struct server *s, bool is_committed, struct mono now)
 {
     struct call *next;

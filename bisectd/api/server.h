@@ -43,6 +43,9 @@ bool server_deadline(const struct server *s, struct mono now, struct mono *out);
 void server_receive(struct server *s);
 void server_handle(struct server *s, struct mono now);
 void server_release(struct server *s, bool is_committed, struct mono now);
+/** Instead of server_handle(), when the store cannot be had: what waits to be handled gets a 503.
+ */
+void server_refuse(struct server *s);
 
 /** Is there anything for server_handle() to do? */
 bool server_is_busy(const struct server *s, struct mono now);

@@ -52,9 +52,9 @@ struct service {
     /** Work whose answer is the comparison of a replay with what is stored. */
     enum err_code (*bisection_replay)(void *self, const char *id, struct work **out, struct err *e);
 
-    /** ERR_NOT_FOUND: nothing for it now. */
-    enum err_code (*lease_take)(void *self, const struct taker *t, struct lease **out,
-                                struct err *e);
+    /** A lease as lease_to_json() writes it; the caller frees. ERR_NOT_FOUND: nothing for it now.
+     */
+    enum err_code (*lease_take)(void *self, const struct taker *t, json **out, struct err *e);
     enum err_code (*lease_renew)(void *self, const char *id, int64_t fence, const char *activity,
                                  int64_t *expires_ns, struct err *e);
     enum err_code (*lease_result)(void *self, const char *id, const struct task_result *r,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/course.h"
+#include "app/quote.h"
 #include "app/resolve.h"
 #include "app/step.h"
 #include "base/log.h"
@@ -47,10 +48,10 @@ struct course {
     size_t n_pending;
     struct record **pending; /* stored, to be stepped in order */
 
-    int64_t used_ns; /* as in the store */
+    int64_t used_ns;  /* as in the store */
     struct mono mark; /* counted up to here */
     struct mono capacity_due;
-    uint32_t n_workers;  /* as last told to the search */
+    uint32_t n_workers; /* as last told to the search */
     bool has_no_worker;
     bool has_budget_ended, is_canceled;
     char *activity;
@@ -168,7 +169,8 @@ json *document_without_search(const struct request *r, const char *id, enum bise
                               enum verdict_kind kind, const char *message, double seconds)
 {
     const struct metric *m = request_metric(r);
-    AUTO(verdict_fini) struct verdict v = {
+    AUTO(verdict_fini)
+    struct verdict v = {
         .id = mem_dup(id),
         .state = state,
         .kind = kind,
@@ -213,7 +215,8 @@ static char *activity_now(const struct course *c)
 json *course_document(struct course *c, struct mono now)
 {
     if (!c->document)
-        c->document = document_without_search(c->request, c->id.text, c->phase, VERDICT_NONE, NULL, 0);
+        c->document =
+            document_without_search(c->request, c->id.text, c->phase, VERDICT_NONE, NULL, 0);
     json_put(c->document, "id", json_new_string(c->id.text));
     json_put(c->document, "state", json_new_string(bisection_state_name(c->phase)));
     json_put(json_at(c->document, "cost"), "seconds", json_new_real(seconds_at(c, now)));
@@ -278,9 +281,13 @@ static enum err_code end_without_search(struct course *c, enum bisection_state s
 
 static enum err_code fail(struct course *c, const struct err *why, struct err *e)
 {
-    AUTO(mem_free) char *message = mem_printf("%s%s%s", why->text, why->hint[0] ? "; " : "", why->hint);
+    AUTO(mem_free)
+    char *message = mem_printf("%s%s%s", why->text, why->hint[0] ? "; " : "", why->hint);
 
-    LOG(LOG_WARN, "bisection failed", "bisection=%s error=\"%s\"", c->id.text, why->text);
+    AUTO(buf_fini) struct buf quoted = {0};
+
+    LOG(LOG_WARN, "bisection failed", "bisection=%s error=%s", c->id.text,
+        quote(&quoted, why->text));
     return end_without_search(c, BISECTION_DONE, VERDICT_FAILED, message, e);
 }
 
@@ -315,8 +322,9 @@ static enum err_code issue(struct course *c, const struct task_spec *spec, int64
     else if (code)
         return code;
     else
-        LOG(LOG_INFO, "task queued", "bisection=%s task=%s ordinal=%u builds=%u runs=%u", c->id.text,
-            id.text, (unsigned)spec->ordinal, (unsigned)spec->n_builds, (unsigned)spec->n_runs);
+        LOG(LOG_INFO, "task queued", "bisection=%s task=%s ordinal=%u builds=%u runs=%u",
+            c->id.text, id.text, (unsigned)spec->ordinal, (unsigned)spec->n_builds,
+            (unsigned)spec->n_runs);
     return store_decision_put(c->g->store, c->id.text, spec->ordinal, seq, o, e);
 }
 
@@ -480,9 +488,8 @@ static enum err_code take_range(struct course *c, struct err *e)
 
 enum err_code course_resolve(struct course *c, struct err *e)
 {
-    struct resolver_question q = {.data_dir = store_data_dir(c->g->store),
-                                  .bisection = c->id.text,
-                                  .request = c->request};
+    struct resolver_question q = {
+        .data_dir = store_data_dir(c->g->store), .bisection = c->id.text, .request = c->request};
     struct err why = {0};
 
     if (c->phase != BISECTION_QUEUED)
@@ -595,7 +602,8 @@ static enum err_code count_stepped(struct course *c, size_t *out, struct err *e)
 
     if (store_posterior_list(c->g->store, c->id.text, &marks, e))
         return e->code;
-    while (n < json_len(marks) && json_int(json_at(json_item(marks, n), "seq"), 0) == (int64_t)n + 1)
+    while (n < json_len(marks) &&
+           json_int(json_at(json_item(marks, n), "seq"), 0) == (int64_t)n + 1)
         n++;
     *out = n;
     return ERR_OK;
@@ -654,8 +662,7 @@ enum err_code course_load(const struct ground *g, const struct bisection_row *ro
     c->mark = mono_now();
     c->n_workers = 1;
     c->phase = row->state == BISECTION_RUNNING ? BISECTION_RUNNING : BISECTION_QUEUED;
-    if (request_from_json(copy, &c->request, e) ||
-        (c->phase == BISECTION_RUNNING && rebuild(c, e)))
+    if (request_from_json(copy, &c->request, e) || (c->phase == BISECTION_RUNNING && rebuild(c, e)))
         return err_wrap(e, "bisection %s", row->id.text);
     *out = TAKE(c);
     return ERR_OK;

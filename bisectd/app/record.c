@@ -175,8 +175,7 @@ static enum err_code sample_from_json(const json *v, struct record *r, struct st
     const char *revision, *host;
     int64_t number;
 
-    if (json_need_str(v, "revision", &revision, e) ||
-        revision_parse(revision, &out->revision, e) ||
+    if (json_need_str(v, "revision", &revision, e) || revision_parse(revision, &out->revision, e) ||
         json_need_num(v, "value", &out->value, e) || json_need_str(v, "host", &host, e) ||
         json_need_int(v, "at_ns", &out->at.ns, e) || json_need_int(v, "number", &number, e))
         return e->code;
@@ -191,8 +190,8 @@ static enum err_code build_from_json(const json *v, struct stored_build *out, st
 {
     const char *revision, *artifact;
 
-    if (json_need_str(v, "revision", &revision, e) ||
-        revision_parse(revision, &out->revision, e) || json_need_str(v, "artifact", &artifact, e))
+    if (json_need_str(v, "revision", &revision, e) || revision_parse(revision, &out->revision, e) ||
+        json_need_str(v, "artifact", &artifact, e))
         return e->code;
     if (strlen(artifact) >= sizeof(out->artifact))
         return err_set(e, ERR_INVALID, "artifact name is too long");

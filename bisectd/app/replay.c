@@ -269,8 +269,9 @@ static enum err_code read_all(struct replay *r, struct store *s, const char *id,
 {
     if (store_bisection_load(s, id, &r->row, e) || store_task_list(s, id, 0, -1, &r->tasks, e) ||
         store_decision_list(s, id, &r->decisions, e) ||
-        store_posterior_list(s, id, &r->posteriors, e) || store_verdict_get(s, id, &r->verdict, e) ||
-        check_chain(r, s, id, e) || read_records(r, s, id, e))
+        store_posterior_list(s, id, &r->posteriors, e) ||
+        store_verdict_get(s, id, &r->verdict, e) || check_chain(r, s, id, e) ||
+        read_records(r, s, id, e))
         return e->code;
     if (r->n_records && store_range_get(s, id, &r->range, e))
         return e->code;

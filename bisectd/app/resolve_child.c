@@ -27,10 +27,10 @@ static void say(json *v)
 
 static void report(void *context, const struct fetch_progress *p)
 {
-    AUTO(mem_free) char *text =
-        p->n_objects ? mem_printf("fetching %s: %u of %u objects", (const char *)context,
-                                  (unsigned)p->n_received, (unsigned)p->n_objects)
-                     : mem_printf("fetching %s", (const char *)context);
+    AUTO(mem_free)
+    char *text = p->n_objects ? mem_printf("fetching %s: %u of %u objects", (const char *)context,
+                                           (unsigned)p->n_received, (unsigned)p->n_objects)
+                              : mem_printf("fetching %s", (const char *)context);
 
     say(json_put(json_new_object(), "progress", json_new_string(text)));
 }
@@ -97,8 +97,8 @@ static enum err_code load(const json *v, struct range **out, struct err *e)
     struct fetch_watch watch = {.report = report, .context = (void *)(uintptr_t)q.name};
     struct range_query query = {.good = q.good, .bad = q.bad, .paths = &paths};
     if (mirror_open(&place, &watch, &m, e) || range_load(m, &query, &range, e) ||
-        mirror_pin(m, q.bisection, &range->commits[range->good].id,
-                   &range->commits[range->bad].id, e))
+        mirror_pin(m, q.bisection, &range->commits[range->good].id, &range->commits[range->bad].id,
+                   e))
         return e->code;
     *out = TAKE(range);
     return ERR_OK;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -121,9 +122,11 @@ void local_start_due(struct local *l, struct mono now)
             continue;
         w->started = now;
         if (start(l, i, &w->pid, &e)) {
+            AUTO(buf_fini) struct buf quoted = {0};
+            text_quote(&quoted, e.text);
             w->pid = 0;
             pause_longer(w, now);
-            LOG(LOG_ERROR, "worker not started", "worker=%s error=\"%s\"", w->name, e.text);
+            LOG(LOG_ERROR, "worker not started", "worker=%s error=%s", w->name, buf_str(&quoted));
         } else {
             LOG(LOG_INFO, "worker started", "worker=%s pid=%d", w->name, (int)w->pid);
         }
