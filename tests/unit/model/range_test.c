@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "model/revision.h"
+#include "unit/run.h"
+#include <string.h>
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define C "cccccccccccccccccccccccccccccccccccccccc"
+
+static const char range[] =
+    "{\"good\":0,\"bad\":2,\"good_is_ancestor\":false,\"merge_bases\":[1],\"commits\":["
+    "{\"id\":\"" A "\",\"tree\":\"" B "\",\"subject\":\"s\",\"author\":\"n <m>\",\"time\":-5,"
+    "\"parents\":[]},"
+    "{\"id\":\"" B "\",\"tree\":null,\"time\":0,\"parents\":[0]},"
+    "{\"id\":\"" C "\",\"tree\":null,\"time\":7,\"candidate\":true,\"mainline\":true,"
+    "\"matters\":true,\"parents\":[0,1]}]}";
+
+#define ROW "{\"id\":\"" A "\"}"
+
+/* clang-format off */
+static const struct {
+    const char *hex;
+    bool is_good;
+} revisions[] = {
+    {A, true}, {"0123456789abcdef0123456789abcdef01234567", true},
+    {"", false}, {"abc", false}, {A "a", false},
+    {"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", false},
+    {"gggggggggggggggggggggggggggggggggggggggg", false},
+    {" aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
+};
+
+static const struct {
+    const char *json;
+    const char *want;
+} bad[] = {
+    {"[]", "expected an object"},
+    {"{\"bad\":0,\"good_is_ancestor\":true,\"commits\":[" ROW "]}", "good: missing"},
+    {"{\"good\":0,\"bad\":0,\"commits\":[" ROW "]}", "good_is_ancestor: missing"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true}", "commits: expected a list of commits"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[]}", "commits: expected a list of commits"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[1]}", "commits[0]: expected an object"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[{}]}", "commits[0].id: missing"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[{\"id\":\"x\"}]}", "commits[0].id: expected a commit's 40 hex digits"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[{\"id\":\"" A "\",\"parents\":[0]}]}", "commits[0].parents: expected the index of an earlier commit, got 0"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[{\"id\":\"" A "\",\"parents\":[-1]}]}", "commits[0].parents: expected the index"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[{\"id\":\"" A "\",\"parents\":{}}]}", "commits[0].parents: expected a list of indices"},
+    {"{\"good\":1,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[" ROW "]}", "good: expected the index of a commit, got 1"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"commits\":[" ROW "," ROW "]}", "bad: expected the index of the last commit, got 0"},
+    {"{\"good\":0,\"bad\":0,\"good_is_ancestor\":true,\"merge_bases\":[1],\"commits\":[" ROW "]}", "merge_bases: expected the index"},
+};
+/* clang-format on */
+
+START_TEST(revisions_are_forty_hex_digits)
+{
+    struct revision r = {""};
+
+    ck_assert_msg((revision_parse(revisions[_i].hex, &r, NULL) == ERR_OK) == revisions[_i].is_good,
+                  "%s", revisions[_i].hex);
+    ck_assert_int_eq(revision_is_set(&r), revisions[_i].is_good);
+}
+END_TEST
+
+START_TEST(ranges_go_round)
+{
+    AUTO(json_free) json *v = NULL;
+    AUTO(range_free) struct range *r = NULL;
+    AUTO(buf_fini) struct buf text = {0};
+    struct err e = {0};
+
+    ck_assert_int_eq(json_parse(range, strlen(range), &v, &e), ERR_OK);
+    ck_assert_msg(range_from_json(v, &r, &e) == ERR_OK, "%s", e.text);
+    ck_assert_uint_eq(r->n, 3);
+    ck_assert_uint_eq(r->n_candidates, 1);
+    ck_assert_uint_eq(r->commits[2].n_parents, 2);
+    ck_assert_int_eq(r->commits[0].time_s, -5);
+    ck_assert(r->commits[2].matters && !r->commits[1].matters);
+    ck_assert_uint_eq(range_find(r, &r->commits[1].id), 1);
+    ck_assert_uint_eq(range_find(r, &(struct revision){""}), UINT32_MAX);
+    AUTO(json_free) json *out = range_to_json(r);
+    json_dump(out, JSON_COMPACT, &text);
+    ck_assert_str_eq(buf_str(&text), range);
+}
+END_TEST
+
+START_TEST(wrong_ranges_are_explained)
+{
+    AUTO(json_free) json *v = NULL;
+    AUTO(range_free) struct range *r = NULL;
+    struct err e = {0};
+
+    ck_assert_int_eq(json_parse(bad[_i].json, strlen(bad[_i].json), &v, &e), ERR_OK);
+    ck_assert_msg(range_from_json(v, &r, &e) == ERR_INVALID, "%s", bad[_i].json);
+    ck_assert_msg(strncmp(e.text, bad[_i].want, strlen(bad[_i].want)) == 0, "%s: %s", bad[_i].json,
+                  e.text);
+}
+END_TEST
+
+int main(void)
+{
+    const struct unit_test tests[] = {
+        {revisions_are_forty_hex_digits, LEN(revisions)},
+        {ranges_go_round, 1},
+        {wrong_ranges_are_explained, LEN(bad)},
+    };
+
+    return unit_run("range", tests, LEN(tests));
+}
