@@ -48,7 +48,7 @@ enum err_code local_range(const struct local_query *q, struct range **out, struc
     struct range_query query = {.good = q->good, .bad = q->bad, .paths = q->paths};
 
     if (scratch_open(&s, e) || open_in(&s, q->repository, &m, e))
-        return e->code;
+        return e ? e->code : ERR_INVALID;
     return range_load(m, &query, out, e);
 }
 
@@ -59,6 +59,6 @@ enum err_code local_resolve(const char *repository, const char *name, struct rev
     AUTO(mirror_free) struct mirror *m = NULL;
 
     if (scratch_open(&s, e) || open_in(&s, repository, &m, e))
-        return e->code;
+        return e ? e->code : ERR_INVALID;
     return mirror_resolve(m, name, out, e);
 }

@@ -17,7 +17,7 @@ enum err_code home_of(const char *path, char **out, struct err *e)
 
     library_start();
     if (library_open(path, &git, e))
-        return e->code;
+        return e ? e->code : ERR_NOT_FOUND;
     const char *dir = git_repository_commondir(git);
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
