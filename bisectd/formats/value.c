@@ -164,35 +164,42 @@ static void pattern_free(regex_t *re)
 }
 DEFINE_AUTO(regex_t, pattern_free)
 
-/** All matches in one line. */
-static enum err_code read_matches(struct reader *r, const regex_t *re, struct piece line,
+/** All matches in one line, which is a string. */
+static enum err_code read_matches(struct reader *r, const regex_t *re, const char *line,
                                   struct err *e)
 {
-    int flags = REG_STARTEND;
-
-    for (;;) {
-        regmatch_t at[2] = {{0, (regoff_t)line.n}, {-1, -1}};
-        if (regexec(re, line.s, LEN(at), at, flags) != 0)
+    for (int flags = 0;; flags = REG_NOTBOL) {
+        regmatch_t at[2];
+        if (regexec(re, line, LEN(at), at, flags) != 0)
             return ERR_OK;
         const regmatch_t *group = re->re_nsub ? &at[1] : &at[0];
         if (group->rm_so >= group->rm_eo)
             return err_set(e, ERR_INVALID, "cannot measure: regex %.80s matches without a number",
                            r->m->regex);
-        struct piece word = {line.s + group->rm_so, (size_t)(group->rm_eo - group->rm_so)};
+        struct piece word = {line + group->rm_so, (size_t)(group->rm_eo - group->rm_so)};
         enum err_code rc = take_text(r, trimmed(word), word, e);
         if (rc)
             return rc;
 
-        size_t used = (size_t)at[0].rm_eo; /* > 0, since its group is not empty */
-        line = (struct piece){line.s + used, line.n - used};
-        flags |= REG_NOTBOL;
+        line += at[0].rm_eo; /* > 0, since its group is not empty */
     }
+}
+
+/** regexec wants strings. A NUL within becomes another byte that is no part of a number. */
+static void string_of(struct piece line, struct buf *out)
+{
+    buf_clear(out);
+    buf_add(out, line.s, line.n);
+    for (size_t i = 0; i < out->len; i++)
+        if (out->data[i] == '\0')
+            out->data[i] = '\x01';
 }
 
 static enum err_code read_regex(struct reader *r, struct piece output, struct err *e)
 {
     regex_t *re = mem_alloc(sizeof(*re));
     int rc = regcomp(re, r->m->regex, REG_EXTENDED);
+    AUTO(buf_fini) struct buf text = {0};
     struct piece line;
     uint64_t effort = 0;
 
@@ -210,7 +217,8 @@ static enum err_code read_regex(struct reader *r, struct piece output, struct er
                 e, ERR_INVALID,
                 "cannot measure: lines too long for regex; at most %d bytes, fewer if many",
                 LONGEST_LINE);
-        enum err_code code = read_matches(r, owned, line, e);
+        string_of(line, &text);
+        enum err_code code = read_matches(r, owned, buf_str(&text), e);
         if (code)
             return code;
     }

@@ -169,6 +169,9 @@ END_TEST
 START_TEST(a_nul_byte_is_no_number)
 {
     const struct metric m = metric_of(REDUCE_UNSET, NULL, NULL);
+    const struct metric regex = metric_of(REDUCE_UNSET, "t=(.*)", NULL);
+    const struct metric past = metric_of(REDUCE_UNSET, "t=([0-9])", NULL);
+    AUTO(values_fini) struct values w = {0};
     struct values v = {0};
     struct err e = {0};
 
@@ -178,6 +181,14 @@ START_TEST(a_nul_byte_is_no_number)
                                 3, &v, &e),
                      ERR_INVALID);
     ck_assert_str_eq(e.text, "cannot measure: \"1" BAD "2\" is not a number");
+    ck_assert_int_eq(value_read(&regex,
+                                "t=1\0"
+                                "2",
+                                5, &v, &e),
+                     ERR_INVALID);
+    ck_assert_str_eq(e.text, "cannot measure: \"1" BAD "2\" is not a number");
+    ck_assert_int_eq(value_read(&past, "\0\0t=7", 5, &w, &e), ERR_OK);
+    ck_assert_double_eq(w.reduced, 7);
 }
 END_TEST
 
