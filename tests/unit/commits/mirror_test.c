@@ -123,8 +123,8 @@ START_TEST(a_second_repository_of_one_name_gets_its_own_mirror)
     make_repository();
     sh("git init -q -b main other; cd other; commit 'of the other'");
     AUTO(mirror_free)
-    struct mirror *a = open_mirror("r"),
-                  *b = open_mirror("other"), *c = open_mirror("r"), *d = open_mirror("other");
+    struct mirror *a = open_mirror("r"), *b = open_mirror("other"), *c = open_mirror("r"),
+                  *d = open_mirror("other");
 
     ck_assert_str_ne(mirror_path(a), mirror_path(b));
     ck_assert_str_eq(mirror_path(a), mirror_path(c));
