@@ -61,8 +61,7 @@ void worker_list(struct exchange *x, const struct service *s)
 
 void description_show(struct exchange *x, const struct service *s)
 {
-    (void)s;
-    answer_json(x, 200, routes_describe(routes, n_routes));
+    answer_json(x, 200, routes_describe(routes, n_routes, s->max_bytes));
 }
 
 void health_show(struct exchange *x, const struct service *s)

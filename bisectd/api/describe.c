@@ -83,7 +83,7 @@ static char *operation_id(const struct route *r)
     return buf_take(&out);
 }
 
-static json *operation(const struct route *r, json *parameters)
+static json *operation(const struct route *r, json *parameters, int64_t max_bytes)
 {
     /* clang-format off */
     static const char *const types[] = {
@@ -101,7 +101,7 @@ static json *operation(const struct route *r, json *parameters)
     json_put(o, "parameters", parameters);
     if (types[r->body]) {
         json *body = content(types[r->body]);
-        json_put(body, "x-max-bytes", json_new_int(r->max_body));
+        json_put(body, "x-max-bytes", json_new_int(max_bytes));
         json_put(o, "requestBody", body);
     }
     json_put(o, "responses", responses(r));
@@ -120,7 +120,7 @@ static json *bearer_scheme(void)
                     json_put(json_new_object(), "bearer", bearer));
 }
 
-json *routes_describe(const struct route *table, size_t n)
+json *routes_describe(const struct route *table, size_t n, const int64_t max_bytes[LIMIT_COUNT])
 {
     json *paths = json_new_object();
     json *document = json_new_object();
@@ -136,7 +136,8 @@ json *routes_describe(const struct route *table, size_t n)
         query_parameters(table[i].query, parameters);
         if (!json_at(paths, path))
             json_put(paths, path, json_new_object());
-        json_put(json_at(paths, path), method, operation(&table[i], parameters));
+        json_put(json_at(paths, path), method,
+                 operation(&table[i], parameters, max_bytes[table[i].limit]));
     }
     json_put(info, "title", json_new_string("bisectd"));
     json_put(info, "version", json_new_string(BISECTD_VERSION));

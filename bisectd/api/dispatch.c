@@ -135,7 +135,7 @@ static void refuse_size(struct exchange *x)
 
     x->is_over_limit = true;
     err_set(&e, ERR_LIMIT, "the body is larger than the limit of %lld bytes here",
-            (long long)x->route->max_body);
+            (long long)x->max_body);
     answer_refusal(x, 413, &e);
 }
 
@@ -177,11 +177,13 @@ void exchange_admit(struct exchange *x, const struct head *h, const struct servi
 {
     enum match m = route_find(x);
 
+    if (x->route)
+        x->max_body = s->max_bytes[x->route->limit];
     if (m != MATCH_ROUTE) {
         refuse_route(x, m);
     } else if (!check_caller(x, h, s) || !check_query(x)) {
         /* answered */
-    } else if (h->content_bytes > x->route->max_body) {
+    } else if (h->content_bytes > x->max_body) {
         refuse_size(x);
     } else if (x->route->body != BODY_FILE || open_upload(x, s)) {
         if (h->idempotency_key && strcmp(x->method, "POST") == 0)
@@ -215,7 +217,7 @@ bool exchange_body(struct exchange *x, const void *bytes, size_t n)
     x->upload.bytes += (int64_t)n;
     if (x->status) /* refused: the rest is of no interest */
         return x->upload.bytes <= DRAIN_BYTES;
-    if (x->upload.bytes > x->route->max_body) {
+    if (x->upload.bytes > x->max_body) {
         refuse_size(x);
         x->stage = EXCHANGE_READING;
         buf_fini(&x->body);

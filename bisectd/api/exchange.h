@@ -30,7 +30,7 @@ struct work;
 /** What a caller may do; each includes what stands before it. */
 enum role { ROLE_NONE, ROLE_READER, ROLE_DEVELOPER, ROLE_WORKER, ROLE_ADMIN };
 
-enum { EXCHANGE_MAX_ARGS = 2, EXCHANGE_MAX_WAIT_S = 60, PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
+enum { EXCHANGE_MAX_ARGS = 2, PAGE_DEFAULT = 100 };
 
 enum exchange_stage {
     EXCHANGE_READING,
@@ -61,6 +61,7 @@ struct exchange {
     struct buf body;
     json *json;          /* the body of a BODY_JSON route; NULL if empty */
     struct spool upload; /* the body of a BODY_FILE route */
+    int64_t max_body;    /* bytes */
     bool is_over_limit;
 
     /* while waiting */

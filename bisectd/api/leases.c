@@ -62,7 +62,7 @@ void lease_take(struct exchange *x, const struct service *s)
     int64_t wait_s;
     json *lease = NULL;
 
-    if (exchange_query_int(x, "wait", 0, EXCHANGE_MAX_WAIT_S, 0, &wait_s, &e)) {
+    if (exchange_query_int(x, "wait", 0, s->max_wait_s, 0, &wait_s, &e)) {
         answer_error(x, &e);
         return;
     }

@@ -21,7 +21,7 @@ struct route {
     handler *handle;
     enum role role; /* the least that may call it */
     enum body_kind body;
-    int64_t max_body;  /* bytes */
+    enum body_limit limit;
     const char *query; /* names of the parameters it takes, blank-separated */
     const char *help;
 };
@@ -36,8 +36,8 @@ enum match route_find(struct exchange *x);
 /** Does `path` fit `pattern`? Arguments, if wanted, are new strings. */
 bool route_fits(const char *pattern, const char *path, char *args[EXCHANGE_MAX_ARGS]);
 
-/** The OpenAPI 3.0 description of the table. Caller frees. */
-json *routes_describe(const struct route *table, size_t n);
+/** The OpenAPI 3.0 description of the table, with the bodies' limits. Caller frees. */
+json *routes_describe(const struct route *table, size_t n, const int64_t max_bytes[LIMIT_COUNT]);
 
 /* The handlers, in the order of the table; each in the file of its resource. */
 handler bisection_create, bisection_list, bisection_show, bisection_cancel, bisection_samples,

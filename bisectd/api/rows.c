@@ -22,22 +22,6 @@ json *json_cursor(int64_t at)
     return json_new_string(text);
 }
 
-static json *json_environment(const struct environment *v)
-{
-    json *o = json_new_object();
-
-    json_put(o, "host", json_new_string(v->host));
-    json_put(o, "worker", json_new_string(v->worker));
-    json_put(o, "platform", json_new_string(v->platform));
-    json_put(o, "kernel", json_new_string(v->kernel));
-    json_put(o, "cpu", json_new_string(v->cpu));
-    json_put(o, "n_cpus", json_new_int(v->n_cpus));
-    json_put(o, "load", json_new_real(v->load));
-    json_put(o, "sandbox", json_new_string(v->sandbox));
-    json_put(o, "isolation", json_new_string(v->isolation));
-    return o;
-}
-
 json *json_sample(const struct sample_row *s)
 {
     json *o = json_new_object();
@@ -63,7 +47,7 @@ json *json_sample(const struct sample_row *s)
     json_put(o, "at", json_time(s->run.at));
     json_put(o, "seconds", json_new_real(s->run.seconds));
     json_put(o, "stored", json_time(s->stored));
-    json_put(o, "environment", json_environment(&s->environment));
+    json_put(o, "environment", environment_to_json(&s->environment));
     return o;
 }
 
@@ -115,7 +99,7 @@ void answer_samples(struct exchange *x, const struct service *s, const struct sa
     int64_t limit;
     AUTO(sample_list_fini) struct sample_list rows = {0};
 
-    if (exchange_query_int(x, "limit", 1, PAGE_MAX, PAGE_DEFAULT, &limit, &e) ||
+    if (exchange_query_int(x, "limit", 1, s->max_page, PAGE_DEFAULT, &limit, &e) ||
         exchange_query_int(x, "after", 0, INT64_MAX, 0, &f.after, &e)) {
         answer_error(x, &e);
         return;

@@ -40,9 +40,22 @@ struct taker {
     struct strings tags;
 };
 
+/** How large a request's body may be. */
+enum body_limit {
+    LIMIT_NONE /* a kilobyte, not looked at */,
+    LIMIT_BODY,
+    LIMIT_LOG,
+    LIMIT_RESULT,
+    LIMIT_ARTIFACT,
+    LIMIT_COUNT
+};
+
 struct service {
     void *self;
     struct store *store;
+    int64_t max_bytes[LIMIT_COUNT];
+    int64_t max_page;   /* items of a list */
+    int64_t max_wait_s; /* of a worker for a task, in one request */
 
     enum err_code (*bisection_create)(void *self, const json *body, bool may_send_commands,
                                       char **id, bool *has_joined, struct err *e);

@@ -245,19 +245,30 @@ static enum err_code tell_course(struct driver *d, const struct accepted *a, str
     return code ? driver_spoil(d, a->bisection.text, e) : ERR_OK;
 }
 
+static void log_result(const struct accepted *a, const char *lease)
+{
+    AUTO(buf_fini) struct buf quoted = {0};
+
+    if (a->reason)
+        LOG(LOG_WARN, "task failed by its surroundings",
+            "bisection=%s task=%s lease=%s ordinal=%u state=%s why=%s", a->bisection.text,
+            a->task.text, lease, (unsigned)a->ordinal, task_state_name(a->state),
+            quote(&quoted, a->reason));
+    else
+        LOG(LOG_INFO, a->is_repeat ? "result repeated" : "result accepted",
+            "bisection=%s task=%s lease=%s ordinal=%u samples=%u", a->bisection.text, a->task.text,
+            lease, (unsigned)a->ordinal, (unsigned)a->n_samples);
+}
+
 static enum err_code on_lease_result(void *self, const char *id, const struct task_result *r,
                                      json **answer, struct err *e)
 {
     struct driver *d = self;
     AUTO(accepted_fini) struct accepted a = {0};
-    AUTO(buf_fini) struct buf quoted = {0};
 
     if (store_result_accept(d->o.store, id, r, utc_now(), &a, e))
         return e->code;
-    LOG(a.reason ? LOG_WARN : LOG_INFO, a.is_repeat ? "result repeated" : "result accepted",
-        "bisection=%s task=%s lease=%s ordinal=%u samples=%u state=%s fault=%s", a.bisection.text,
-        a.task.text, id, (unsigned)a.ordinal, (unsigned)a.n_samples, task_state_name(a.state),
-        quote(&quoted, a.reason));
+    log_result(&a, id);
     if (!a.is_repeat && tell_course(d, &a, e))
         return e->code;
     *answer = json_put(json_new_object(), "task", json_new_string(a.task.text));
@@ -352,9 +363,18 @@ static void on_work_start(void *self, struct work *w)
 
 void serve_init(struct driver *d)
 {
+    const struct limits *limits = &d->o.config->limits;
+
     d->service = (struct service){
         .self = d,
         .store = d->o.store,
+        .max_bytes = {[LIMIT_NONE] = KIB,
+                      [LIMIT_BODY] = limits->body_bytes,
+                      [LIMIT_LOG] = limits->log_bytes,
+                      [LIMIT_RESULT] = limits->result_bytes,
+                      [LIMIT_ARTIFACT] = limits->artifact_bytes},
+        .max_page = limits->n_page,
+        .max_wait_s = limits->wait_ns / NS_PER_S,
         .bisection_create = on_create,
         .bisection_show = on_show,
         .bisection_cancel = on_cancel,
