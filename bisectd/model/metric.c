@@ -11,8 +11,9 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
-enum { MAX_WARMUP = 1000 };
+enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_REPEATS = 1000 };
 #define MAX_TIMEOUT_S (7 * 24 * 3600.0)
 
 static const char *const value_keys[] = {"regex", "json", NULL};
@@ -57,7 +58,7 @@ static const struct field metric_fields[] = {
     {"reduce",     FIELD_CHOICE,   AT(reduce),             0, 0, 0, reduce_choices},
     {"file",       FIELD_STRING,   AT(file),               0, 1, 4 * KIB, NULL},
     {"isolation",  FIELD_CHOICE,   AT(isolation),          0, 0, 0, isolation_choices},
-    {"regex",      FIELD_STRING,   AT(regex),              0, 1, 4 * KIB, NULL},
+    {"regex",      FIELD_STRING,   AT(regex),              0, 1, MAX_REGEX, NULL},
     {"json",       FIELD_STRING,   AT(pointer),            0, 0, 4 * KIB, NULL},
 };
 
@@ -250,12 +251,33 @@ enum err_code metric_from_spec(const char *spec, struct metric **out, struct err
 
 /* ---- checks ---- */
 
+/* The C library copies what a count repeats, counts inside counts multiply, and a few bytes such
+ * as ((a*){999}){999} would take all memory: the product of all counts has a limit. */
+static bool repeats_too_much(const char *regex)
+{
+    long product = 1;
+
+    for (const char *s = strchr(regex, '{'); s; s = strchr(s, '{')) {
+        char *end = NULL;
+        long most = strtol(++s, &end, 10);
+
+        if (*end == ',')
+            most = MAX(most, strtol(end + 1, NULL, 10));
+        if (most > MAX_REPEATS || (product *= MAX(most, 1)) > MAX_REPEATS)
+            return true;
+    }
+    return false;
+}
+
 static enum err_code check_regex(const char *regex, struct err *e)
 {
     regex_t compiled;
     char why[128];
-    const int rc = regcomp(&compiled, regex, REG_EXTENDED);
 
+    if (repeats_too_much(regex))
+        return err_set(e, ERR_INVALID, "regex: counts in { } multiply to more than %d",
+                       MAX_REPEATS);
+    const int rc = regcomp(&compiled, regex, REG_EXTENDED);
     if (rc) {
         regerror(rc, &compiled, why, sizeof(why));
         return err_set(e, ERR_INVALID, "regex: not an extended regular expression: %s", why);
