@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "workers/measure/schedule.h"
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[64];
+static struct sandbox *sandbox;
+
+static void setup(void)
+{
+    struct err e = {0};
+
+    snprintf(folder, sizeof(folder), "/tmp/schedule-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(sandbox_new(&sandbox, &e), ERR_OK);
+}
+
+static void teardown(void)
+{
+    struct err e;
+
+    sandbox_free(sandbox);
+    ck_assert_int_eq(file_remove_tree(folder, &e), ERR_OK);
+}
+
+struct got {
+    struct run_result *runs;
+    size_t n;
+    struct buf log;
+    struct buf shown; /* run/attempt status value, in words */
+};
+
+static void got_fini(struct got *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        run_result_fini(&g->runs[i]);
+    mem_free(g->runs);
+    buf_fini(&g->log);
+    buf_fini(&g->shown);
+}
+DEFINE_AUTO_FINI(struct got, got_fini)
+
+/** Two builds a and b, each a folder holding its name in the file `name`; b may be missing. */
+static struct got take(const char *metric_spec, const char *order, bool has_b)
+{
+    struct got g = {0};
+    struct err e = {0};
+    AUTO(project_free) struct project *p = project_new("demo", "/nowhere");
+    AUTO(metric_free) struct metric *m = NULL;
+    AUTO(clip_fini) struct clip log;
+    struct task_build builds[2] = {{.revision = {"aaaa000000000000000000000000000000000000"}},
+                                   {.revision = {"bbbb000000000000000000000000000000000000"}}};
+    struct task_run runs[16];
+    struct task_spec spec = {.n_builds = 2, .builds = builds, .runs = runs};
+    struct schedule_build ready[2] = {{.folder = path_join(folder, "a")},
+                                      {.folder = path_join(folder, "b")}};
+    AUTO(mem_free) char *source = path_join(folder, "source");
+    AUTO(mem_free) char *home = path_join(folder, "home");
+    AUTO(mem_free) char *tmp = path_join(folder, "tmp");
+    AUTO(mem_free) char *out = path_join(folder, "out");
+
+    ck_assert_msg(metric_from_spec(metric_spec, &m, &e) == ERR_OK, "%s", e.text);
+    for (int i = 0; i < 2; i++) {
+        AUTO(mem_free) char *name = path_join(ready[i].folder, "name");
+        ck_assert_int_eq(file_mkdirs(ready[i].folder, 0755, &e), ERR_OK);
+        ck_assert_int_eq(file_write(name, i ? "b" : "a", 1, 0644, &e), ERR_OK);
+    }
+    if (!has_b) {
+        mem_free(ready[1].folder);
+        ready[1] = (struct schedule_build){.reason = mem_dup("not built: step 1 of 1 exited 2")};
+    }
+    for (const char *c = order; *c; c++, spec.n_runs++)
+        runs[spec.n_runs] =
+            (struct task_run){.build = *c == 'b', .number = spec.n_runs, .seed = 100 + spec.n_runs};
+    clip_init(&log, MIB);
+    struct schedule s = {.sandbox = sandbox,
+                         .project = p,
+                         .metric = m,
+                         .spec = &spec,
+                         .builds = ready,
+                         .place = {.source = source, .home = home, .tmp = tmp},
+                         .out = out,
+                         .log = &log};
+    ck_assert_msg(schedule_run(&s, &g.runs, &g.n, &e) == ERR_OK, "%s: %s", metric_spec, e.text);
+    clip_render(&log, &g.log);
+    for (size_t i = 0; i < g.n; i++) {
+        buf_printf(&g.shown, "%s%u/%u %s", i ? " " : "", g.runs[i].run, g.runs[i].attempt,
+                   run_status_name(g.runs[i].status));
+        if (g.runs[i].status == RUN_OK)
+            buf_printf(&g.shown, "=%g", g.runs[i].value);
+    }
+    ck_assert(!file_exists(source));
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!ready[i].folder || file_exists(ready[i].folder));
+        mem_free(ready[i].folder);
+        mem_free(ready[i].reason);
+    }
+    return g;
+}
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    const char *metric;
+    const char *order;
+    bool lacks_b;
+    const char *want;
+    const char *reason; /* a part of the first one there is; NULL: not looked at */
+} rows[] = {
+    {"runs come in the order given", "value:command=test $(cat name) = a && echo 1 || echo 2", "abba", false,
+     "0/0 ok=1 1/0 ok=2 2/0 ok=2 3/0 ok=1", NULL},
+    {"run, seed and phase are told", "value:command=echo $BISECTD_RUN$BISECTD_SEED; test $BISECTD_PHASE = measure", "ab", false,
+     "0/0 ok=100 1/0 ok=1101", NULL},
+    {"the out folder is empty each time", "value:command=ls -A $BISECTD_OUT | wc -l; touch $BISECTD_OUT/x $TMPDIR/x", "aa", false,
+     "0/0 ok=0 1/0 ok=0", NULL},
+    {"both are measured at one path", "value:command=pwd | cksum | cut -d' ' -f1", "a", false, NULL, NULL},
+    {"a file may hold the number", "value:file=n.txt,command=echo 5 >$BISECTD_OUT/n.txt; echo noise", "a", false, "0/0 ok=5", NULL},
+    {"a file that is not there cannot", "value:file=n.txt,command=echo 5", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "left nothing in $BISECTD_OUT/n.txt"},
+    {"what cannot be measured is tried three times, then skipped", "value:command=test $(cat name) = a && echo 1", "abab", false,
+     "0/0 ok=1 1/0 cannot 1/1 cannot 1/2 cannot 2/0 ok=1 3/0 skipped", "cannot measure: exited 1"},
+    {"a second try may do", "value:command=if test -e tried; then echo 3; else touch tried; fi", "aa", false,
+     "0/0 cannot 0/1 ok=3 1/0 ok=3", NULL},
+    {"nothing is no number", "value:command=true", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure"},
+    {"two numbers without reduce cannot", "value:command=echo 1 2", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "2 numbers"},
+    {"two numbers with reduce can", "value:reduce=mean,command=echo 1; echo 2", "a", false, "0/0 ok=1.5", NULL},
+    {"nan is no number", "value:command=echo nan", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure"},
+    {"inf is no number", "value:command=echo inf", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure"},
+    {"a crash cannot be measured", "wall:command=kill -SEGV $$", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "signal 11"},
+    {"what was not built is skipped", "value:command=echo 1", "aba", true, "0/0 ok=1 1/0 skipped 2/0 ok=1", "step 1 of 1 exited 2"},
+    {"a time-out is not tried again", "value:timeout=200ms,command=test $(cat name) = b && echo 1 || sleep 100", "aba", false,
+     "0/0 timeout 1/0 ok=1 2/0 skipped", "time limit"},
+    {"exit: 0 is good, others bad", "exit:command=test $(cat name) = a || exit 3", "abab", false,
+     "0/0 ok=0 1/0 ok=1 2/0 ok=0 3/0 ok=1", NULL},
+    {"exit: 125 cannot test, at once", "exit:command=exit 125", "aa", false, "0/0 cannot 1/0 skipped", "125"},
+    {"exit: 127 is bad", "exit:command=no-such-command-at-all", "a", false, "0/0 ok=1", NULL},
+    {"exit: 128 and more ends it all", "exit:command=exit 128", "ab", false, "0/0 abort 1/0 skipped", "exited 128"},
+    {"exit: a signal ends it all", "exit:command=kill -9 $$", "ab", false, "0/0 abort 1/0 skipped", "signal 9"},
+    {"exit: a time-out is untestable", "exit:timeout=200ms,command=sleep 100", "aa", false, "0/0 timeout 1/0 skipped", "time limit"},
+    {"exit: a time-out may be bad", "exit:timeout=200ms,on_timeout=bad,command=sleep 100", "aa", false, "0/0 ok=1 1/0 ok=1", "counts as bad"},
+    {"warm-ups are thrown away, once a revision", "value:warmup=2,command=n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n >n; echo $n", "abab", false,
+     "0/0 ok=3 1/0 ok=3 2/0 ok=4 3/0 ok=4", NULL},
+    {"output without end is cut and cannot be measured", "value:command=head -c 20000000 /dev/zero | tr '\\\\0' 1", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "more than"},
+};
+/* clang-format on */
+
+START_TEST(runs_end_as_claimed)
+{
+    AUTO(got_fini) struct got g = take(rows[_i].metric, rows[_i].order, !rows[_i].lacks_b);
+    const char *name = rows[_i].name, *reason = NULL;
+
+    if (rows[_i].want)
+        ck_assert_msg(strcmp(buf_str(&g.shown), rows[_i].want) == 0, "%s: %s\n%s", name,
+                      buf_str(&g.shown), g.log.len < 10000 ? buf_str(&g.log) : "");
+    for (size_t i = 0; i < g.n; i++) {
+        if (!reason)
+            reason = g.runs[i].reason;
+        ck_assert_msg(g.runs[i].status == RUN_OK ||
+                          (isnan(g.runs[i].value) && g.runs[i].n_values == 0),
+                      "%s", name);
+        ck_assert_msg(g.runs[i].status == RUN_OK || g.runs[i].reason, "%s: no reason", name);
+    }
+    if (rows[_i].reason)
+        ck_assert_msg(reason && strstr(reason, rows[_i].reason), "%s: %s", name,
+                      reason ? reason : "none");
+}
+END_TEST
+
+START_TEST(revisions_share_one_path)
+{
+    AUTO(got_fini) struct got g = take("value:command=pwd | cksum | cut -d' ' -f1", "ab", true);
+
+    ck_assert_uint_eq(g.n, 2);
+    ck_assert_double_eq(g.runs[0].value, g.runs[1].value);
+}
+END_TEST
+
+START_TEST(what_is_taken_from_outside_has_its_unit)
+{
+    AUTO(got_fini) struct got wall = take("wall:command=sleep 0.2", "a", true);
+    AUTO(got_fini) struct got seconds = take("wall:unit=s,command=sleep 0.2", "a", true);
+    AUTO(got_fini) struct got cpu = take("cpu:command=sleep 0.2", "a", true);
+    AUTO(got_fini)
+    struct got rss = take(
+        "rss:command=exec awk 'BEGIN{s=\"x\"; while(length(s) < 50000000) s = s s}'", "a", true);
+
+    ck_assert_double_ge(wall.runs[0].value, 200);
+    ck_assert_double_lt(wall.runs[0].value, 2000);
+    ck_assert_double_ge(seconds.runs[0].value, .2);
+    ck_assert_double_lt(seconds.runs[0].value, 2);
+    ck_assert_double_lt(cpu.runs[0].value, 100);
+    ck_assert_double_ge(rss.runs[0].value, 60 * 1024);
+    ck_assert_double_le(rss.runs[0].value, 400 * 1024);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("schedule");
+    TCase *tc = tcase_create("schedule");
+
+    tcase_set_timeout(tc, 30);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, runs_end_as_claimed, 0, LEN(rows));
+    tcase_add_test(tc, revisions_share_one_path);
+    tcase_add_test(tc, what_is_taken_from_outside_has_its_unit);
+    suite_add_tcase(s, tc);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int n_failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
