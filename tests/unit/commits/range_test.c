@@ -156,7 +156,8 @@ START_TEST(hostile_messages_are_repaired_and_cut)
     make_line();
     sh("cd r; printf 'caf\\351 \\033[31mred\\nbody' >m; printf '%%0300d' 7 >long\n"
        "t=1800000000; export GIT_AUTHOR_DATE=\"$t +0000\" GIT_COMMITTER_DATE=\"$t +0000\"\n"
-       "git commit -q --allow-empty --cleanup=verbatim -F m; git commit -q --allow-empty -F long\n"
+       "git -c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty --cleanup=verbatim -F m; git "
+       "commit -q --allow-empty -F long\n"
        "tree=$(git rev-parse HEAD^{tree}); p=$(git rev-parse HEAD)\n"
        "{ echo tree $tree; echo parent $p; echo 'author <> '; echo 'committer no mail at all'; } "
        "|\n"
