@@ -77,12 +77,14 @@ static enum err_code explain(const struct client *c, struct err *e)
 
     if (e->code != ERR_PEER || has_answer)
         return e->code;
-    err_wrap(e, "no answer from bisectd at %s", client_base(c));
-    if (c->store)
+    if (c->store) {
+        err_set(e, ERR_PEER, "the bisectd of %s is gone", c->store);
         return err_hint(e,
-                        "It has stopped; nothing it accepted is lost. Run the same command "
-                        "again to go on. Its log is %s/bisectd.log.",
+                        "Nothing it accepted is lost: run the same command again to go on. Its "
+                        "log is %s/bisectd.log.",
                         c->store);
+    }
+    err_set(e, ERR_PEER, "no bisectd answers at %s", client_base(c));
     return err_hint(e, "Start it with `bisectd`, name it with --coordinator URL, or name the store "
                        "of an earlier run with --store DIR.");
 }
@@ -566,8 +568,10 @@ enum err_code client_follow(struct client *c, const char *id, const struct follo
         if (s.is_over || code == ERR_OK)
             break;
         bool is_broken = code == ERR_PEER || code == ERR_TIMEOUT;
-        if (!is_broken || find_again(c, id, &s, e))
-            return explain(c, e);
+        if (!is_broken)
+            return e->code;
+        if (find_again(c, id, &s, e))
+            return e->code;
     }
     *e = s.err;
     return e->code;

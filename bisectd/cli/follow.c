@@ -91,10 +91,15 @@ int print_verdict(const struct options *o, const struct client *c, const struct 
 
 int print_interrupted(const struct options *o, const struct verdict *v, const char *how)
 {
-    terminal_note("interrupted; everything measured so far is kept. %s", how);
+    struct err e = {0};
+
     if (o->json && v) {
         AUTO(json_free) json *document = verdict_to_json(v);
+        terminal_note("interrupted; everything measured so far is kept. %s", how);
         return print_json(document, EXIT_INTERRUPTED);
     }
+    err_set(&e, ERR_TIMEOUT, "interrupted; everything measured so far is kept");
+    err_hint(&e, "%s", how);
+    (void)fail(o, &e);
     return EXIT_INTERRUPTED;
 }

@@ -109,7 +109,12 @@ static int list_tasks(const struct options *o, const char *id, const json *tasks
     table_write(t, &style, &text);
     buf_adds(&text, "\nWhat the commands of a revision printed: bisectctl log ");
     text_shell(&text, id);
-    buf_adds(&text, " REVISION\n");
+    buf_adds(&text, " REVISION");
+    if (o->store) {
+        buf_adds(&text, " --store ");
+        text_shell(&text, o->store);
+    }
+    buf_addc(&text, '\n');
     return print_text(&text, EXIT_DONE);
 }
 

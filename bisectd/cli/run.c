@@ -94,7 +94,7 @@ static enum err_code open_and_ask(const struct options *o, const struct request 
             return e->code;
     }
     if (!client_has_started(c))
-        terminal_note("attached to the bisectd that is at work on %s already", store);
+        terminal_note("attached to the bisectd that already runs on %s", store);
     terminal_note("%s bisection %s", has_joined ? "going on with" : "started", *id);
     *out = TAKE(c);
     return ERR_OK;

@@ -3,7 +3,7 @@
 #include "report/summary.h"
 #include <string.h>
 
-enum { COMMAND_COLUMNS = 46 };
+enum { COMMAND_COLUMNS = 52 };
 
 struct writer {
     const struct verdict *v;
@@ -18,8 +18,10 @@ static void add_step(const struct writer *w, const struct buf *command, const ch
     style_add(w->out, w->s, INK_STRONG, buf_str(command));
     for (size_t n = command->len; n < COMMAND_COLUMNS; n++)
         buf_addc(w->out, ' ');
-    buf_adds(w->out, command->len < COMMAND_COLUMNS ? " " : "\n      ");
-    style_add(w->out, w->s, INK_FAINT, why);
+    buf_adds(w->out, " ");
+    style_ink(w->out, w->s, INK_FAINT);
+    buf_printf(w->out, "# %s", why); /* so that a whole line can be pasted into a shell */
+    style_plain(w->out, w->s);
     buf_addc(w->out, '\n');
 }
 

@@ -49,10 +49,22 @@ static void where(const struct verdict *v, struct buf *out)
     buf_adds(out, " left");
 }
 
-static void work_done(const struct verdict *v, double seconds, const char *dot, struct buf *out)
+/* Whole seconds: anything finer flickers. */
+static void add_clock(double seconds, struct buf *out)
 {
+    int64_t whole = (int64_t)seconds;
     char took[32];
 
+    if (whole < 60) {
+        buf_printf(out, "%ds", (int)whole);
+        return;
+    }
+    duration_format(whole * NS_PER_S, took);
+    buf_adds(out, took);
+}
+
+static void work_done(const struct verdict *v, double seconds, const char *dot, struct buf *out)
+{
     figure_count(out, v->cost.n_builds, "build", "builds");
     buf_adds(out, ", ");
     figure_count(out, v->cost.n_runs, "run", "runs");
@@ -60,8 +72,8 @@ static void work_done(const struct verdict *v, double seconds, const char *dot, 
         buf_printf(out, ", about %.0f to go", ceil(v->expected_runs));
     if (seconds < 0)
         return;
-    duration_format((int64_t)(seconds * 1e9), took);
-    buf_printf(out, "%s%s", dot, took);
+    buf_adds(out, dot);
+    add_clock(seconds, out);
 }
 
 /* Cut to whole characters that fit; our lines hold no escapes before this. */

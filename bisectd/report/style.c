@@ -131,6 +131,7 @@ void style_label(struct buf *out, const struct style *s, const char *label)
     size_t n = strlen(label);
 
     buf_adds(out, "  ");
-    style_add(out, s, INK_FAINT, label);
+    if (n > 0)
+        style_add(out, s, INK_FAINT, label);
     indent_by(out, n < LABEL_COLUMNS ? LABEL_COLUMNS - n : 1);
 }

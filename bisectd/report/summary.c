@@ -255,8 +255,10 @@ static void write_no_culprit(const struct verdict *v, const struct style *s, str
     AUTO(buf_fini) struct buf line = {0};
 
     style_add(out, s, verdict_rows[v->kind].ink, word_of(v));
-    if (v->kind == VERDICT_RANGE)
-        buf_printf(out, ": one of %zu commits", v->n_candidates);
+    if (v->kind == VERDICT_RANGE) {
+        buf_adds(out, ": one of ");
+        figure_count(out, v->n_candidates, "commit", "commits");
+    }
     buf_addc(out, '\n');
     if (v->message && v->message[0])
         style_paragraph(out, s, 2, v->message);

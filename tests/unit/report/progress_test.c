@@ -67,7 +67,7 @@ START_TEST(a_plain_line_is_one_line)
     v->expected_runs = NAN;
     progress_plain(v, 3.2, &out);
     ck_assert_str_eq(buf_str(&out), "214 of 214 commits left; building\xEF\xBF\xBD\xEF\xBF\xBD[1m; "
-                                    "9 builds, 47 runs; 3.2s\n");
+                                    "9 builds, 47 runs; 3s\n");
 }
 END_TEST
 
