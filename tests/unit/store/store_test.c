@@ -195,7 +195,7 @@ static void make_mode(const struct place *p, mode_t folder, mode_t file)
     if (!geteuid()) {
         ck_assert_int_eq(chown(p->dir, 65534, 65534), 0);
         ck_assert_int_eq(chown(path, 65534, 65534), 0);
-        ck_assert_int_eq(chown(lock, 65534, 65534), 0);
+        (void)!chown(lock, 65534, 65534); /* may not be there */
     }
     ck_assert_int_eq(chmod(path, file), 0);
     ck_assert_int_eq(chmod(p->dir, folder), 0);
