@@ -252,8 +252,6 @@ static const char *word_of(const struct verdict *v)
 
 static void write_no_culprit(const struct verdict *v, const struct style *s, struct buf *out)
 {
-    AUTO(buf_fini) struct buf line = {0};
-
     style_add(out, s, verdict_rows[v->kind].ink, word_of(v));
     if (v->kind == VERDICT_RANGE) {
         buf_adds(out, ": one of ");
