@@ -37,6 +37,7 @@ json *json_sample(const struct sample_row *s)
     json_put(o, "project", json_new_string(s->project));
     json_put(o, "metric", json_new_string(s->metric));
     json_put(o, "revision", json_new_string(s->revision.hex));
+    json_put(o, "run", json_new_int(s->run.run));
     json_put(o, "number", json_new_int(s->number));
     json_put(o, "attempt", json_new_int(s->run.attempt));
     json_put(o, "seed", json_new_string(seed));
