@@ -52,7 +52,7 @@ void bisection_list(struct exchange *x, const struct service *s)
     int64_t limit;
     AUTO(bisection_list_fini) struct bisection_list rows = {0};
 
-    if (exchange_query_int(x, "limit", 1, s->max_page, PAGE_DEFAULT, &limit, &e) ||
+    if (page_size(x, s, &limit, &e) ||
         store_bisection_list(s->store, (size_t)limit, exchange_query(x, "after"), &rows, &e)) {
         answer_error(x, &e);
         return;
@@ -149,8 +149,7 @@ void bisection_tasks(struct exchange *x, const struct service *s)
     AUTO(task_list_fini) struct task_list rows = {0};
     AUTO(json_free) json *items = json_new_array();
 
-    if (check_bisection(x, s, &e) ||
-        exchange_query_int(x, "limit", 1, s->max_page, PAGE_DEFAULT, &limit, &e) ||
+    if (check_bisection(x, s, &e) || page_size(x, s, &limit, &e) ||
         exchange_query_int(x, "after", -1, INT32_MAX, -1, &after, &e) ||
         store_task_list(s->store, x->args[0], (size_t)limit, after, &rows, &e)) {
         answer_error(x, &e);

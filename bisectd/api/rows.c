@@ -93,6 +93,17 @@ json *json_task(const struct task_row *t, const struct build_list *builds)
     return o;
 }
 
+enum err_code page_size(const struct exchange *x, const struct service *s, int64_t *out,
+                        struct err *e)
+{
+    int64_t asked;
+
+    if (exchange_query_int(x, "limit", 1, INT32_MAX, PAGE_DEFAULT, &asked, e))
+        return e->code;
+    *out = asked < s->max_page ? asked : s->max_page;
+    return ERR_OK;
+}
+
 void answer_samples(struct exchange *x, const struct service *s, const struct sample_filter *filter)
 {
     struct err e = {0};
@@ -100,7 +111,7 @@ void answer_samples(struct exchange *x, const struct service *s, const struct sa
     int64_t limit;
     AUTO(sample_list_fini) struct sample_list rows = {0};
 
-    if (exchange_query_int(x, "limit", 1, s->max_page, PAGE_DEFAULT, &limit, &e) ||
+    if (page_size(x, s, &limit, &e) ||
         exchange_query_int(x, "after", 0, INT64_MAX, 0, &f.after, &e)) {
         answer_error(x, &e);
         return;
