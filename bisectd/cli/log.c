@@ -20,18 +20,25 @@ static const struct flag flags[] = {
     FLAG_ROW_HELP,
 };
 
-static const char *const heads[] = {"TASK", "STATE", "WORKER", "RUNS", "REVISIONS", "OUTCOME", NULL};
+static const char *const heads[] = {"TASK", "STATE", "WORKER", "REVISIONS", "RUNS", "OUTCOME", NULL};
 /* clang-format on */
 
-enum { HEX_LEAST = 4, LINE_MOST = 16 * KIB, REVISIONS_SHOWN = 3 };
+enum {
+    HEX_LEAST = 4,
+    LINE_MOST = 16 * KIB,
+    REVISIONS_SHOWN = 3,
+    VALUES_SHOWN = 12,
+    SHORT_LIVE = 7
+};
 
-static enum err_code get_tasks(struct client *c, const char *id, json **out, struct err *e)
+static enum err_code get_list(struct client *c, const char *id, const char *what, json **out,
+                              struct err *e)
 {
     AUTO(buf_fini) struct buf path = {0};
 
     buf_adds(&path, "/bisections/");
     http_escape(&path, id);
-    buf_adds(&path, "/tasks");
+    buf_printf(&path, "/%s", what);
     return client_list(c, buf_str(&path), 0, out, e);
 }
 
@@ -49,8 +56,8 @@ static void add_revisions(struct buf *out, const json *spec)
         buf_printf(out, " +%zu", n - REVISIONS_SHOWN);
 }
 
-/* The first thing that went wrong, else that all is well. */
-static const char *outcome(const json *task)
+/* The first thing that went wrong, or is being done; NULL: it went well. */
+static const char *trouble(const json *task)
 {
     const json *builds = json_at(task, "builds");
 
@@ -60,48 +67,72 @@ static const char *outcome(const json *task)
             return reason;
     }
     const char *message = json_str(json_at(task, "message"), NULL);
-    if (message)
-        return message;
-    const char *activity = json_str(json_at(task, "activity"), NULL);
-    if (activity)
-        return activity;
-    return json_bool(json_at(json_at(task, "spec"), "is_verification"), false) ? "verification"
-                                                                               : "";
+    return message ? message : json_str(json_at(task, "activity"), NULL);
 }
 
-static void add_task(struct table *t, const json *task)
+/* What its runs measured, in the order they were taken: 1a2b3c4 12.5 12.6, 5d6e7f8 48.9. */
+static void add_values(struct buf *out, const json *task, const json *samples)
+{
+    const char *id = json_str(json_at(task, "id"), "");
+    const char *last = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_len(samples); i++) {
+        const json *s = json_item(samples, i);
+        const char *revision = json_str(json_at(s, "revision"), "");
+        const json *value = json_at(s, "value");
+        if (strcmp(json_str(json_at(s, "task"), ""), id) != 0)
+            continue;
+        if (n++ == VALUES_SHOWN) {
+            buf_adds(out, " …");
+            return;
+        }
+        if (strcmp(revision, last) != 0)
+            buf_printf(out, "%s%.*s", n > 1 ? ", " : "", SHORT_LIVE, revision);
+        last = revision;
+        if (json_is_number(value))
+            buf_printf(out, " %.4g", json_num(value, 0));
+        else
+            buf_printf(out, " %s", json_str(json_at(s, "status"), "?"));
+    }
+}
+
+static void add_task(struct table *t, const json *task, const json *samples)
 {
     const json *spec = json_at(task, "spec");
     AUTO(buf_fini) struct buf number = {0};
     AUTO(buf_fini) struct buf runs = {0};
     AUTO(buf_fini) struct buf revisions = {0};
+    AUTO(buf_fini) struct buf outcome = {0};
 
     buf_printf(&number, "%lld", (long long)json_int(json_at(task, "ordinal"), 0));
     buf_printf(&runs, "%zu", json_len(json_at(spec, "runs")));
     add_revisions(&revisions, spec);
+    if (json_bool(json_at(spec, "is_verification"), false))
+        buf_adds(&outcome, "verification: ");
+    if (trouble(task))
+        buf_adds(&outcome, trouble(task));
+    else
+        add_values(&outcome, task, samples);
     table_cell(t, buf_str(&number), 0);
     table_cell(t, json_str(json_at(task, "state"), ""), 20);
     table_cell(t, json_str(json_at(task, "worker"), "-"), 30);
-    table_cell(t, buf_str(&runs), 0);
     table_cell(t, buf_str(&revisions), 0);
-    table_cell(t, outcome(task), 120);
+    table_cell(t, buf_str(&runs), 0);
+    table_cell(t, buf_str(&outcome), 120);
 }
 
-static int list_tasks(const struct options *o, const char *id, const json *tasks)
+static int list_tasks(const struct options *o, const char *id, const json *tasks,
+                      const json *samples)
 {
     AUTO(table_free) struct table *t = table_new(heads);
     AUTO(buf_fini) struct buf text = {0};
     struct style style = terminal_style(STDOUT_FILENO);
 
-    if (o->json) {
-        AUTO(json_free)
-        json *document = json_put(json_new_object(), "items", json_keep((json *)tasks));
-        return print_json(document, EXIT_DONE);
-    }
     table_align(t, 0, ALIGN_RIGHT);
-    table_align(t, 3, ALIGN_RIGHT);
+    table_align(t, 4, ALIGN_RIGHT);
     for (size_t i = 0; i < json_len(tasks); i++)
-        add_task(t, json_item(tasks, i));
+        add_task(t, json_item(tasks, i), samples);
     if (table_rows(t) == 0) {
         buf_adds(&text, "No tasks yet.\n");
         return print_text(&text, EXIT_DONE);
@@ -250,13 +281,22 @@ static int run(const struct options *o)
 {
     AUTO(client_free) struct client *c = NULL;
     AUTO(json_free) json *tasks = NULL;
+    AUTO(json_free) json *samples = NULL;
     AUTO(mem_free) char *id = NULL;
     struct err e = {0};
 
     if (client_open(o, CLIENT_READS, &c, &e) || client_bisection(c, o->words[0], &id, NULL, &e) ||
-        get_tasks(c, id, &tasks, &e))
+        get_list(c, id, "tasks", &tasks, &e))
         return fail(o, &e);
-    return o->n_words > 1 ? print_logs(o, c, tasks) : list_tasks(o, id, tasks);
+    if (o->n_words > 1)
+        return print_logs(o, c, tasks);
+    if (o->json) {
+        AUTO(json_free) json *document = json_put(json_new_object(), "items", json_keep(tasks));
+        return print_json(document, EXIT_DONE);
+    }
+    if (get_list(c, id, "samples", &samples, &e))
+        return fail(o, &e);
+    return list_tasks(o, id, tasks, samples);
 }
 
 const struct command command_log = {

@@ -9,37 +9,38 @@ struct step {
     double least;     /* in that unit */
     double factor;
     const char *to;
+    const char *of_change; /* unit of a difference; NULL: the same */
 };
 
 /* clang-format off */
 static const struct step steps[] = {
-    {"B",     1073741824.0, 1.0 / 1073741824.0, "GiB"},
-    {"B",     1048576.0,    1.0 / 1048576.0,    "MiB"},
-    {"B",     10240.0,      1.0 / 1024.0,       "KiB"},
-    {"bytes", 1073741824.0, 1.0 / 1073741824.0, "GiB"},
-    {"bytes", 1048576.0,    1.0 / 1048576.0,    "MiB"},
-    {"bytes", 10240.0,      1.0 / 1024.0,       "KiB"},
-    {"KiB",   1048576.0,    1.0 / 1048576.0,    "GiB"},
-    {"KiB",   10240.0,      1.0 / 1024.0,       "MiB"},
-    {"ms",    10000.0,      1e-3,               "s"},
-    {"ms",    0.1,          1.0,                "ms"},
-    {"ms",    0.0,          1e3,                "us"},
-    {"s",     1.0,          1.0,                "s"},
-    {"s",     1e-4,         1e3,                "ms"},
-    {"s",     0.0,          1e6,                "us"},
-    {"failures", 0.0,       100.0,              "% failing"},
+    {"B",     1073741824.0, 1.0 / 1073741824.0, "GiB", NULL},
+    {"B",     1048576.0,    1.0 / 1048576.0,    "MiB", NULL},
+    {"B",     10240.0,      1.0 / 1024.0,       "KiB", NULL},
+    {"bytes", 1073741824.0, 1.0 / 1073741824.0, "GiB", NULL},
+    {"bytes", 1048576.0,    1.0 / 1048576.0,    "MiB", NULL},
+    {"bytes", 10240.0,      1.0 / 1024.0,       "KiB", NULL},
+    {"KiB",   1048576.0,    1.0 / 1048576.0,    "GiB", NULL},
+    {"KiB",   10240.0,      1.0 / 1024.0,       "MiB", NULL},
+    {"ms",    10000.0,      1e-3,               "s", NULL},
+    {"ms",    0.1,          1.0,                "ms", NULL},
+    {"ms",    0.0,          1e3,                "us", NULL},
+    {"s",     1.0,          1.0,                "s", NULL},
+    {"s",     1e-4,         1e3,                "ms", NULL},
+    {"s",     0.0,          1e6,                "us", NULL},
+    {"failures", 0.0,       100.0,              "% failing", "points"},
 };
 /* clang-format on */
 
 struct figure_scale figure_scale_of(const char *unit, double largest)
 {
-    struct figure_scale same = {1.0, unit ? unit : ""};
+    struct figure_scale same = {1.0, unit ? unit : "", NULL};
 
     if (!unit || !isfinite(largest) || largest == 0)
         largest = 1;
     for (size_t i = 0; i < LEN(steps); i++)
         if (unit && strcmp(unit, steps[i].from) == 0 && fabs(largest) >= steps[i].least)
-            return (struct figure_scale){steps[i].factor, steps[i].to};
+            return (struct figure_scale){steps[i].factor, steps[i].to, steps[i].of_change};
     return same;
 }
 
@@ -80,6 +81,8 @@ void figure_change(struct buf *out, double delta, struct figure_scale scale)
 {
     if (isfinite(delta) && delta > 0)
         buf_addc(out, '+');
+    if (scale.of_change)
+        scale.unit = scale.of_change;
     figure_value(out, delta, scale);
 }
 

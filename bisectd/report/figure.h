@@ -9,7 +9,8 @@
 /** What values of a metric are multiplied by for showing, and the unit they then have. */
 struct figure_scale {
     double factor;
-    const char *unit; /* borrowed from the metric's, or constant; "" for none */
+    const char *unit;      /* borrowed from the metric's, or constant; "" for none */
+    const char *of_change; /* unit of a difference; NULL: the same */
 };
 
 /** One scale for a group of values, chosen by the largest magnitude among them. */

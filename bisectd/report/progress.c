@@ -97,10 +97,12 @@ static void cut_to(struct buf *line, size_t columns)
 
 static void doing(const struct verdict *v, struct buf *out)
 {
+    if (v->state != BISECTION_RUNNING)
+        return; /* where() has said it */
     if (v->activity && v->activity[0])
         style_hostile(out, v->activity, ACTIVITY_BYTES);
     else
-        buf_adds(out, v->state == BISECTION_RUNNING ? "waiting for a worker" : "");
+        buf_adds(out, "waiting for a worker");
 }
 
 void progress_live(const struct verdict *v, double seconds, const struct style *s,

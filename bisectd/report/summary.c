@@ -83,7 +83,7 @@ static void write_step(const struct verdict *v, const struct culprit *c, const s
 {
     AUTO(buf_fini) struct buf unit = {0};
     struct figure_scale scale = scale_of(v, &unit);
-    struct figure_scale bare = {scale.factor, ""};
+    struct figure_scale bare = {scale.factor, "", NULL};
 
     style_label(out, s, "change");
     figure_value(out, c->good.mean, bare);
@@ -106,17 +106,18 @@ static void write_step(const struct verdict *v, const struct culprit *c, const s
     buf_addc(out, '\n');
 }
 
-static void write_level(const char *label, const struct level *l, double share,
-                        struct figure_scale scale, const struct style *s, struct buf *out)
+static void write_level(const char *label, const char *value, int n_columns, double share,
+                        const struct style *s, struct buf *out)
 {
-    AUTO(buf_fini) struct buf value = {0};
-
-    figure_value(&value, l->mean, scale);
     style_label(out, s, label);
-    buf_printf(out, "%-12s ", buf_str(&value));
+    buf_printf(out, "%-*s  ", n_columns, value);
     style_bar(out, s, share, BAR_COLUMNS);
+}
+
+static void write_runs(uint32_t n, struct buf *out)
+{
     buf_addc(out, ' ');
-    figure_count(out, l->n_runs, "run", "runs");
+    figure_count(out, n, "run", "runs");
     buf_addc(out, '\n');
 }
 
@@ -124,13 +125,20 @@ static void write_levels(const struct verdict *v, const struct culprit *c, const
                          struct buf *out)
 {
     AUTO(buf_fini) struct buf unit = {0};
+    AUTO(buf_fini) struct buf before = {0};
+    AUTO(buf_fini) struct buf after = {0};
     struct figure_scale scale = scale_of(v, &unit);
     double full = fmax(fabs(c->good.mean), fabs(c->bad.mean));
 
     if (full == 0)
         full = 1;
-    write_level("before", &c->good, fabs(c->good.mean) / full, scale, s, out);
-    write_level("after", &c->bad, fabs(c->bad.mean) / full, scale, s, out);
+    figure_value(&before, c->good.mean, scale);
+    figure_value(&after, c->bad.mean, scale);
+    int n_columns = (int)(before.len > after.len ? before.len : after.len);
+    write_level("before", buf_str(&before), n_columns, fabs(c->good.mean) / full, s, out);
+    write_runs(c->good.n_runs, out);
+    write_level("after", buf_str(&after), n_columns, fabs(c->bad.mean) / full, s, out);
+    write_runs(c->bad.n_runs, out);
 }
 
 static void write_who(const struct culprit *c, const struct style *s, struct buf *out)

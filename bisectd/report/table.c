@@ -98,6 +98,13 @@ static void cell_write(struct buf *out, const char *text, size_t width, enum ali
     pad(out, (align == ALIGN_LEFT ? gap : 0) + 2);
 }
 
+static void end_line(struct buf *out)
+{
+    while (out->len > 0 && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    buf_addc(out, '\n');
+}
+
 void table_write(const struct table *t, const struct style *s, struct buf *out)
 {
     size_t widths[COLUMNS_MOST];
@@ -114,6 +121,6 @@ void table_write(const struct table *t, const struct style *s, struct buf *out)
         size_t c = i % t->n_columns;
         cell_write(out, t->cells[i], widths[c], t->align[c], c + 1 == t->n_columns);
         if (c + 1 == t->n_columns)
-            buf_addc(out, '\n');
+            end_line(out);
     }
 }

@@ -83,14 +83,16 @@ END_TEST
 START_TEST(changes_have_a_sign)
 {
     AUTO(buf_fini) struct buf out = {0};
-    struct figure_scale ms = {1, "ms"};
+    struct figure_scale ms = {1, "ms", NULL};
 
     figure_change(&out, 947.8, ms);
     buf_addc(&out, ',');
     figure_change(&out, -3, ms);
     buf_addc(&out, ',');
     figure_change(&out, NAN, ms);
-    ck_assert_str_eq(buf_str(&out), "+947.8 ms,-3 ms,unknown");
+    buf_addc(&out, ',');
+    figure_change(&out, .75, figure_scale_of("failures", 1));
+    ck_assert_str_eq(buf_str(&out), "+947.8 ms,-3 ms,unknown,+75 points");
 }
 END_TEST
 

@@ -21,7 +21,7 @@ START_TEST(columns_line_up)
     table_write(t, &plain, &out);
     ck_assert_str_eq(buf_str(&out), "NAME       N  NOTE\n"
                                     "a          7  short\n"
-                                    "Jürgen  1234  \n");
+                                    "Jürgen  1234\n");
 }
 END_TEST
 
@@ -35,7 +35,7 @@ START_TEST(cells_cannot_break_out)
     table_cell(t, NULL, 0);
     table_write(t, &plain, &out);
     ck_assert_str_eq(buf_str(&out), "NAME  N      NOTE\n"
-                                    "x\xEF\xBF\xBDy   \xEF\xBF\xBD[31m  \n");
+                                    "x\xEF\xBF\xBDy   \xEF\xBF\xBD[31m\n");
 }
 END_TEST
 
