@@ -9,7 +9,7 @@ cd "$1"
 # Headers of libc and the kernel, which any edge folder may include.
 system='^(sys|linux|netinet|arpa|asm)/|^(alloca|assert|ctype|dirent|endian|errno|fcntl|fenv|float|fnmatch|fts|ftw|getopt|glob|grp|inttypes|libgen|limits|locale|math|netdb|poll|pthread|pwd|regex|sched|semaphore|signal|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|syslog|termios|threads|time|ucontext|unistd|wchar|wctype)\.h$'
 # What of it a pure folder may include.
-pure='^(assert|ctype|errno|float|fnmatch|inttypes|limits|math|regex|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|strings)\.h$'
+pure='^(assert|ctype|errno|float|fnmatch|inttypes|limits|math|regex|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|strings|sys/param)\.h$'
 # Header to pkg-config module.
 modules='jansson.h=jansson zlib.h=zlib zstd.h=libzstd gnutls/=gnutls yaml.h=yaml-0.1 sqlite3.h=sqlite3
 git2.h=libgit2 git2/=libgit2 curl/=libcurl microhttpd.h=libmicrohttpd'

@@ -17,9 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     AUTO(metric_free) struct metric *copy = metric_copy(m);
     AUTO(json_free) json *v = metric_to_json(copy);
     assert(json_is_object(v));
-    /* glibc compiles nested counts ("(a{99}){99}") into as many states; only a project's owner
-     * writes expressions, so that is not what is looked for here. */
-    if (!m->regex || !strchr(m->regex, '{'))
-        assert(metric_check(m, &e) == ERR_OK || e.text[0]);
+    assert(metric_check(m, &e) == ERR_OK || e.text[0]);
     return 0;
 }
