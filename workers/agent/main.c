@@ -66,11 +66,15 @@ static enum err_code run(const struct options *o, struct sandbox *sandbox, struc
                                      .sandbox = sandbox};
 
     enum err_code code = read_token(o->token_file, &token, e);
+    struct http_options http = {.base = o->coordinator, .token = token};
+    AUTO(http_free) struct http *probe = NULL;
+    if (!code)
+        code = http_new(&http, &probe, e); /* a bad address is said before folders are made */
     if (!code)
         code = workshop_new(&place, &shop, e);
     if (code)
         return code;
-    struct agent a = {.http = {.base = o->coordinator, .token = token},
+    struct agent a = {.http = http,
                       .shop = shop,
                       .tags = &o->tags,
                       .is_once = o->is_once,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workers/agent/options.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "workers/measure/host.h"
@@ -29,7 +30,7 @@ static const struct row rows[] = {
     {"once",        TAKES_NOTHING, AT(is_once),       NULL,   "end after one task, or when there is none within 30 s"},
     {"work-dir",    TAKES_TEXT,    AT(work_dir),      "DIR",  "own folder of this worker; default $XDG_STATE_HOME/bisect-worker"},
     {"artifacts",   TAKES_TEXT,    AT(artifacts),     "DIR",  "folder of artifacts that the coordinator shares"},
-    {"name",        TAKES_TEXT,    AT(name),          "NAME", "of this worker; default the host's"},
+    {"name",        TAKES_TEXT,    AT(name),          "NAME", "of this worker; default by host and folder"},
     {"host",        TAKES_TEXT,    AT(host),          "NAME", "of this machine; default its host name"},
     {"log-json",    TAKES_NOTHING, AT(has_json_log),  NULL,   "log JSON lines instead of key=value"},
     {"help",        TAKES_NOTHING, AT(wants_help),    NULL,   "print this"},
@@ -169,7 +170,9 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
         out->work_dir = default_work_dir();
     if (!out->host)
         out->host = host_name();
-    if (!out->name)
-        out->name = mem_dup(out->host);
+    if (!out->name) { /* the same after a restart, and another for another worker here */
+        struct digest folder = hash_of(out->work_dir, strlen(out->work_dir));
+        out->name = mem_printf("%s-%.6s", out->host, folder.hex);
+    }
     return ERR_OK;
 }
