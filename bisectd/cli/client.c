@@ -22,6 +22,9 @@ struct client {
     struct http *http;
     char *store; /* NULL: a service */
     bool has_started;
+    enum client_need need;
+    int64_t n_workers; /* of a daemon to be started */
+    pid_t reader;      /* a daemon of ours that is of no use after us; 0: none */
 };
 
 void client_free(struct client *c)
@@ -29,6 +32,8 @@ void client_free(struct client *c)
     if (!c)
         return;
     http_free(c->http);
+    if (c->reader > 0)
+        daemon_stop(c->reader);
     mem_free(c->store);
     mem_free(c);
 }
@@ -56,18 +61,13 @@ static enum http_go stop_when_interrupted(void *context)
     return interrupt_seen() ? HTTP_STOP : HTTP_GO_ON;
 }
 
-static enum err_code connect_to(const char *base, const char *token, int64_t retry_ns,
-                                struct client **out, struct err *e)
+static enum err_code open_http(const char *base, const char *token, int64_t retry_ns,
+                               struct http **out, struct err *e)
 {
     struct http_options options = {
         .base = base, .token = token, .retry_ns = retry_ns, .tick = stop_when_interrupted};
-    struct http *http = NULL;
 
-    if (http_new(&options, &http, e))
-        return e->code;
-    *out = mem_alloc(sizeof(**out));
-    (*out)->http = http;
-    return ERR_OK;
+    return http_new(&options, out, e);
 }
 
 /* No answer at all has no HTTP status: then what to do about it is ours to say. */
@@ -89,14 +89,30 @@ static enum err_code explain(const struct client *c, struct err *e)
                        "of an earlier run with --store DIR.");
 }
 
+static enum err_code attach_or_start(struct client *c, struct err *e);
+
+/* One that reads may have been talking to the daemon of another reader, which takes it along. */
+static bool find_reader_again(struct client *c, const struct err *e)
+{
+    struct err quiet = {0};
+    bool is_gone = e->code == ERR_PEER && e->sys < 100;
+
+    return is_gone && c->store && c->need == CLIENT_READS && !c->has_started &&
+           attach_or_start(c, &quiet) == ERR_OK;
+}
+
 static enum err_code call(struct client *c, const struct http_request *r, json **out, struct err *e)
 {
-    if (http_call(c->http, r, NULL, out, e) == ERR_OK)
-        return ERR_OK;
-    if (e->code == ERR_DENIED && !e->hint[0])
+    enum err_code code = http_call(c->http, r, NULL, out, e);
+
+    if (code && find_reader_again(c, e)) {
+        *e = (struct err){0};
+        code = http_call(c->http, r, NULL, out, e);
+    }
+    if (code == ERR_DENIED && !e->hint[0])
         err_hint(e, "Give a token with --token-file FILE; the daemon's first one is admin.token in "
                     "its data folder.");
-    return explain(c, e);
+    return code ? explain(c, e) : ERR_OK;
 }
 
 enum err_code client_get(struct client *c, const char *path, json **out, struct err *e)
@@ -194,114 +210,119 @@ static enum err_code open_service(const struct options *o, const char *base, con
     } else if (own && !is_unix && access(own, R_OK) == 0 && read_token(own, &token, e)) {
         return e->code;
     }
-    return connect_to(base, token.len ? buf_str(&token) : NULL, 2 * NS_PER_S, out, e);
+    AUTO(client_free) struct client *c = mem_alloc(sizeof(*c));
+    if (open_http(base, token.len ? buf_str(&token) : NULL, 2 * NS_PER_S, &c->http, e))
+        return e->code;
+    *out = TAKE(c);
+    return ERR_OK;
 }
 
-static bool is_alive(const struct client *c)
+static bool is_alive(struct http *http)
 {
     struct http_request r = {.method = HTTP_GET, .path = "/healthz", .timeout_ns = 5 * NS_PER_S};
     AUTO(buf_fini) struct buf answer = {0};
 
-    return http_call_raw(c->http, &r, NULL, &answer, NULL) == ERR_OK;
+    return http_call_raw(http, &r, NULL, &answer, NULL) == ERR_OK;
 }
 
 static void pause_ms(long ms)
 {
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    struct timespec t = {ms / 1000, ms % 1000 * NS_PER_MS};
 
     nanosleep(&t, NULL);
 }
 
 /* A daemon that was started to read a store has no workers, and never will. */
-static bool has_workers(const struct client *c)
+static bool has_workers(struct http *http)
 {
     static const char name[] = "\nbisectd_local_workers ";
     struct http_request r = {.method = HTTP_GET, .path = "/metrics"};
     AUTO(buf_fini) struct buf text = {0};
 
-    if (http_call_raw(c->http, &r, NULL, &text, NULL))
+    if (http_call_raw(http, &r, NULL, &text, NULL))
         return true;
     const char *found = strstr(buf_str(&text), name);
     return !found || found[sizeof(name) - 1] != '0';
 }
 
-/* Longer than a private daemon waits for somebody to connect before it stops. */
-enum { READER_GONE_MS = 2500, READER_TRIES = 8, SLOT_MS = 250, SLOT_TRIES = 40 };
+enum { SLOT_MS = 100, SLOT_TRIES = 100 };
+static const int64_t reader_limit_ns = 60 * NS_PER_S;
 
-/* One living daemon on the store, fit for the need; NULL if there is none. */
-static enum err_code attach(const char *base, enum client_need need, struct client **out,
+/* One living daemon on the store, fit for the need; *out stays NULL if there is none. */
+static enum err_code attach(const struct client *c, const char *base, struct http **out,
                             struct err *e)
 {
-    for (int i = 0; i < READER_TRIES; i++) {
-        AUTO(client_free) struct client *c = NULL;
-        if (interrupt_seen())
-            return err_set(e, ERR_TIMEOUT, "stopped");
-        if (connect_to(base, NULL, 0, &c, e))
-            return e->code;
-        if (!is_alive(c))
-            return ERR_OK;
-        if (need == CLIENT_READS || has_workers(c)) {
-            *out = TAKE(c);
-            return ERR_OK;
-        }
-        client_free(c);
-        c = NULL;
-        pause_ms(READER_GONE_MS);
+    AUTO(http_free) struct http *http = NULL;
+
+    if (open_http(base, NULL, 0, &http, e))
+        return e->code;
+    if (!is_alive(http))
+        return ERR_OK;
+    if (c->need == CLIENT_READS || has_workers(http)) {
+        *out = TAKE(http);
+        return ERR_OK;
     }
-    err_set(e, ERR_CONFLICT, "somebody reads this store without workers of its own");
-    return err_hint(e, "Wait until that command is over, then try again.");
+    http_free(http);
+    http = NULL;
+    if (daemon_wait_gone(c->store, reader_limit_ns))
+        return ERR_OK;
+    err_set(e, ERR_CONFLICT, "another command reads this store, and does not come to an end");
+    return err_hint(e, "Stop that command, then try again.");
+}
+
+static enum err_code start(struct client *c, const char *base, struct http **out, struct err *e)
+{
+    pid_t pid;
+
+    if (daemon_start(c->store, c->n_workers, &pid, e))
+        return e->code;
+    c->has_started = true;
+    c->reader = c->need == CLIENT_READS ? pid : 0;
+    return open_http(base, NULL, NS_PER_S, out, e);
 }
 
 /* A daemon that is just stopping still has the folder's lock: then neither connecting nor starting
  * works for a moment. */
-static enum err_code attach_or_start(const char *store, int64_t n_workers, enum client_need need,
-                                     struct client **out, struct err *e)
+static enum err_code attach_or_start(struct client *c, struct err *e)
 {
-    AUTO(mem_free) char *base = daemon_base(store);
-    AUTO(client_free) struct client *c = NULL;
-    bool has_started = false;
+    AUTO(mem_free) char *base = daemon_base(c->store);
+    struct http *http = NULL;
 
-    for (int i = 0; i < SLOT_TRIES && !c; i++) {
-        struct err quiet = {0};
-        if (i > 0)
-            pause_ms(SLOT_MS);
-        if (attach(base, need, &c, e))
+    for (int i = 0; i < SLOT_TRIES; i++) {
+        *e = (struct err){0};
+        if (attach(c, base, &http, e))
             return e->code;
-        if (c)
-            break;
-        has_started = daemon_start(store, n_workers, &quiet) == ERR_OK;
-        if (has_started && connect_to(base, NULL, NS_PER_S, &c, e))
-            return e->code;
-        bool is_taken = strstr(quiet.text, "in use") != NULL;
-        if (!has_started && !is_taken) {
-            *e = quiet;
-            return e->code;
+        if (interrupt_seen())
+            return err_set(e, ERR_TIMEOUT, "stopped");
+        bool is_taken = !http && start(c, base, &http, e) && strstr(e->text, "in use");
+        if (http) {
+            http_free(c->http);
+            c->http = http;
+            return ERR_OK;
         }
-        *e = quiet;
+        if (!is_taken)
+            return e->code;
+        pause_ms(SLOT_MS);
     }
-    if (!c)
-        return e->code;
-    c->has_started = has_started;
-    c->store = mem_dup(store);
-    *e = (struct err){0};
-    *out = TAKE(c);
-    return ERR_OK;
+    return e->code;
 }
 
 enum err_code client_open_store(const char *store, const struct options *o, enum client_need need,
                                 struct client **out, struct err *e)
 {
-    AUTO(mem_free) char *real = NULL;
-    int64_t n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+    AUTO(client_free) struct client *c = mem_alloc(sizeof(*c));
 
     if (file_mkdirs(store, 0700, e)) {
         err_wrap(e, "store");
         return err_hint(e, "Name a folder you may write to with --store DIR.");
     }
-    real = path_real(store, e);
-    if (!real)
+    c->need = need;
+    c->n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+    c->store = path_real(store, e);
+    if (!c->store || attach_or_start(c, e))
         return e->code;
-    return attach_or_start(real, n_workers, need, out, e);
+    *out = TAKE(c);
+    return ERR_OK;
 }
 
 /* The store of the repository we stand in, if a run has made one. */

@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -23,6 +25,9 @@ enum {
     LOG_MOST = 4 * MIB, /* a longer one is begun anew */
     LOG_READ_MOST = 2 * LOG_MOST,
     READY_SLICE_MS = 100,
+    GONE_SLICE_MS = 20,
+    STOP_SLICES = 150,
+    PID_MOST = 64,
 };
 static const int64_t ready_limit_ns = 60 * NS_PER_S;
 
@@ -94,12 +99,11 @@ static char *find_program(void)
     return access(beside, X_OK) == 0 ? TAKE(beside) : mem_dup("bisectd");
 }
 
-static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int ready,
+static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int ready, pid_t *pid,
                            struct err *e)
 {
     AUTO(mem_free) char *program = find_program();
     char workers[32], ready_text[16];
-    pid_t pid;
 
     snprintf(workers, sizeof(workers), "%lld", (long long)n_workers);
     snprintf(ready_text, sizeof(ready_text), "%d", ready);
@@ -107,14 +111,14 @@ static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int
                                 workers, "--ready-fd", ready_text,   NULL};
     struct subprocess s = {
         .argv = argv, .in = -1, .out = log, .err = log, .keep = {ready, 0}, .new_session = true};
-    if (subprocess_start(&s, &pid, e)) {
+    if (subprocess_start(&s, pid, e)) {
         err_wrap(e, "start %s", program);
         return err_hint(e, "bisectd is to be installed beside bisectctl, or in PATH.");
     }
     return ERR_OK;
 }
 
-enum err_code daemon_start(const char *data_dir, int64_t n_workers, struct err *e)
+enum err_code daemon_start(const char *data_dir, int64_t n_workers, pid_t *pid, struct err *e)
 {
     AUTO(mem_free) char *path = path_join(data_dir, "bisectd.log");
     AUTO(fd_close) int log = -1;
@@ -128,9 +132,48 @@ enum err_code daemon_start(const char *data_dir, int64_t n_workers, struct err *
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_sys(e, errno, "pipe");
     reader = ends[0];
-    enum err_code code = spawn(data_dir, n_workers, log, ends[1], e);
+    enum err_code code = spawn(data_dir, n_workers, log, ends[1], pid, e);
     fd_close(ends[1]);
     if (code || wait_ready(reader, &is_ready, e))
         return e->code;
     return is_ready ? ERR_OK : say_why(path, log_start, e);
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {0, ms * NS_PER_MS};
+
+    nanosleep(&t, NULL);
+}
+
+void daemon_stop(pid_t pid)
+{
+    if (kill(pid, SIGTERM))
+        return;
+    for (int i = 0; i < STOP_SLICES && waitpid(pid, NULL, WNOHANG) == 0; i++)
+        pause_ms(GONE_SLICE_MS);
+}
+
+/* The lock file names who holds it. To connect and ask would keep a private daemon alive. */
+static pid_t holder(const char *data_dir)
+{
+    AUTO(mem_free) char *path = path_join(data_dir, "lock");
+    AUTO(buf_fini) struct buf text = {0};
+
+    if (file_read(path, PID_MOST, &text, NULL))
+        return 0;
+    return (pid_t)strtol(buf_str(&text), NULL, 10);
+}
+
+bool daemon_wait_gone(const char *data_dir, int64_t limit_ns)
+{
+    struct mono start = mono_now();
+    pid_t pid = holder(data_dir);
+
+    while (pid > 0 && (kill(pid, 0) == 0 || errno == EPERM)) {
+        if (mono_now().ns - start.ns > limit_ns || interrupt_seen())
+            return false;
+        pause_ms(GONE_SLICE_MS);
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 #define CLI_DAEMON_H
 
 #include "base/err.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,6 +18,14 @@ char *daemon_base(const char *data_dir);
  * Errors: ERR_NOT_FOUND (no bisectd program), ERR_IO; ERR_CONFLICT when it said no (another one
  *         has the folder, a newer or damaged database), with its own words; ERR_TIMEOUT.
  */
-MUST_CHECK enum err_code daemon_start(const char *data_dir, int64_t n_workers, struct err *e);
+MUST_CHECK enum err_code daemon_start(const char *data_dir, int64_t n_workers, pid_t *pid,
+                                      struct err *e);
+
+/** Asks a daemon that daemon_start() started here to stop, and waits a little for it. */
+void daemon_stop(pid_t pid);
+
+/** Waits, without disturbing it, until the daemon on this folder is gone; false: it still lives
+ *  after `limit_ns`, or a signal came. */
+bool daemon_wait_gone(const char *data_dir, int64_t limit_ns);
 
 #endif
