@@ -8,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 32, MAX_NODES = 100000 };
+enum { MAX_DEPTH = 32, MAX_NODES = 20000 };
 
 struct reader {
     const char *file;
@@ -125,7 +125,8 @@ static enum err_code read_node(struct reader *r, const yaml_event_t *event, size
 
 static void add_member(struct node *n, struct member m)
 {
-    n->members = mem_resize(n->members, n->n + 1, sizeof(*n->members));
+    if ((n->n & (n->n - 1)) == 0) /* full: room is the power of two from n on */
+        n->members = mem_resize(n->members, n->n ? 2 * n->n : 1, sizeof(*n->members));
     n->members[n->n++] = m;
 }
 

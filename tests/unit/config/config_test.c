@@ -152,8 +152,8 @@ END_TEST
 
 START_TEST(wrong_configurations_are_told_where)
 {
-    AUTO(mem_free) char *good = put("good.yml", "name: good\nrepository: .\n" M);
-    AUTO(mem_free) char *bad = put("bad.yml", "name: [x]\n");
+    mem_free(put("good.yml", "name: good\nrepository: .\n" M));
+    mem_free(put("bad.yml", "name: [x]\n"));
     AUTO(mem_free) char *path = put("bisectd.yml", bad_configs[_i].text);
     AUTO(config_free) struct config *c = NULL;
     struct err e = {0};

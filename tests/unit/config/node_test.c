@@ -128,10 +128,23 @@ START_TEST(many_values_end)
     AUTO(node_free) struct node *root = NULL;
     struct err e = {0};
 
-    for (size_t i = 0; i < 100001; i++)
+    for (size_t i = 0; i < 20001; i++)
         buf_adds(&text, "- 1\n");
     ck_assert_int_eq(node_parse("f", text.data, text.len, &root, &e), ERR_INVALID);
     ck_assert_msg(strstr(e.text, "too many") != NULL, "%s", e.text);
+}
+END_TEST
+
+START_TEST(many_keys_are_compared_in_time)
+{
+    AUTO(buf_fini) struct buf text = {0};
+    AUTO(node_free) struct node *root = NULL;
+    struct err e = {0};
+
+    for (size_t i = 0; i < 19000; i++)
+        buf_printf(&text, "key%zu: 1\n", i);
+    ck_assert_msg(node_parse("f", text.data, text.len, &root, &e) == ERR_OK, "%s", e.text);
+    ck_assert_uint_eq(root->n, 19000);
 }
 END_TEST
 
@@ -159,6 +172,7 @@ int main(void)
         {paths_lead_to_places, LEN(paths)},
         {deep_nesting_ends, 1},
         {many_values_end, 1},
+        {many_keys_are_compared_in_time, 1},
         {quoted_nothing_is_text, 1},
     };
 
