@@ -169,6 +169,18 @@ static void mark_bad(const struct world *w, const struct range *range, uint8_t *
     }
 }
 
+static struct stored_build *artifacts_of(const struct range *r)
+{
+    struct stored_build *out = mem_array(r->n, sizeof(*out));
+
+    for (uint32_t v = 0; v < r->n; v++) {
+        out[v].revision = r->commits[v].id;
+        memset(out[v].artifact, 'a', 64);
+        memcpy(out[v].artifact, r->commits[v].id.hex, 40);
+    }
+    return out;
+}
+
 void world_search(const struct world *w, struct outcome *out)
 {
     AUTO(range_free) struct range *range = world_range(w);
@@ -183,7 +195,9 @@ void world_search(const struct world *w, struct outcome *out)
         fprintf(stderr, "%s\n", e.text);
         abort();
     }
-    struct event event = {.kind = EVENT_STARTED};
+    struct stored_build *artifacts = artifacts_of(range);
+    struct event event = {
+        .kind = EVENT_STARTED, .n_builds = w->has_artifacts ? range->n : 0, .builds = artifacts};
     AUTO(task_result_free) struct task_result *result = NULL;
     for (;;) {
         AUTO(effects_fini) struct effects effects = {0};
@@ -202,6 +216,7 @@ void world_search(const struct world *w, struct outcome *out)
     out->n_runs = out->verdict.cost.n_runs;
     if (out->verdict.n_culprits > 0)
         out->named = range_find(range, &out->verdict.culprits[0].revision) - 1;
+    mem_free(artifacts);
     mem_free(play.is_bad);
     mem_free(play.n_runs);
 }

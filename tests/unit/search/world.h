@@ -21,6 +21,7 @@ struct world {
     uint64_t seed;
     enum worse worse;
     double p_merge;     /* > 0: a random DAG with so many merges */
+    bool has_artifacts; /* of every commit, from an earlier bisection */
     double host_factor; /* > 0: two hosts take turns; the second measures this much higher */
 };
 
