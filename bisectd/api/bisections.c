@@ -156,7 +156,7 @@ void bisection_tasks(struct exchange *x, const struct service *s)
         return;
     }
     for (size_t i = 0; i < rows.n; i++) {
-        json *item;
+        json *item = NULL;
         if (task_with_builds(s, rows.items[i], &item, &e)) {
             answer_error(x, &e);
             return;
