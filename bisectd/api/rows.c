@@ -108,7 +108,7 @@ void answer_samples(struct exchange *x, const struct service *s, const struct sa
 {
     struct err e = {0};
     struct sample_filter f = *filter;
-    int64_t limit;
+    int64_t limit = 0;
     AUTO(sample_list_fini) struct sample_list rows = {0};
 
     if (page_size(x, s, &limit, &e) ||
