@@ -239,7 +239,8 @@ static void write_head(struct writer *w, const struct tried *tried, size_t n)
     buf_adds(w->out, "# bisectd bisection ");
     if (w->v->id)
         text_clean(w->out, w->v->id, strlen(w->v->id), SUBJECT_BYTES);
-    buf_printf(w->out, ", verdict %s\n", verdict_name(w->v->kind));
+    const char *name = verdict_name(w->v->kind);
+    buf_printf(w->out, ", verdict %s\n", name ? name : "none yet");
     if (!revision_is_set(&w->target) && w->v->message) {
         buf_adds(w->out, "# ");
         text_clean(w->out, w->v->message, strlen(w->v->message), 4 * SUBJECT_BYTES);

@@ -105,6 +105,8 @@ static void after_inconclusive(const struct writer *w)
 
 static void after_failed(const struct writer *w)
 {
+    if (w->v->n_untestable > 0)
+        add_log(w, &w->v->untestable[0], "what its commands printed");
     add_ours(w, "log", "", "every task: what was built, and what failed");
 }
 
