@@ -22,6 +22,9 @@
 #include <unistd.h>
 
 #define STUCK_NS (20 * NS_PER_S)
+/* RLIMIT_NPROC counts threads, and those of everything the user runs. It is the wall behind the
+ * limit that the worker watches, against a program that forks faster than that one looks. */
+enum { SPARE_THREADS = 256 };
 
 /** Written by the command's process between fork and exec, read by the supervisor. */
 struct launch {
@@ -69,23 +72,6 @@ _Noreturn static void launch_failed(struct launch *l, const char *step)
     l->sys = errno;
     snprintf(l->step, sizeof(l->step), "%s", step);
     _exit(127);
-}
-
-/** Processes the user has now, since RLIMIT_NPROC counts them all. */
-static int64_t count_user_processes(void)
-{
-    int64_t n = 0;
-    static pid_t pids[TREE_MAX];
-    size_t n_all = tree_list(1, pids, TREE_MAX);
-    char path[64];
-
-    for (size_t i = 0; i < n_all; i++) {
-        struct stat s;
-        snprintf(path, sizeof(path), "/proc/%d", (int)pids[i]);
-        if (stat(path, &s) == 0 && s.st_uid == getuid())
-            n++;
-    }
-    return n;
 }
 
 static void limit(int what, int64_t value, struct launch *l)
@@ -175,7 +161,7 @@ static pid_t start(struct supervisor *s, const struct order *o, const int fds[OR
     if (argv && argv[0] && cwd && envp) {
         int64_t n_processes = 0;
         if (o->n_processes > 0 && geteuid() != 0)
-            n_processes = o->n_processes + count_user_processes();
+            n_processes = tree_user_threads(getuid()) + 4 * o->n_processes + SPARE_THREADS;
         pid = fork();
         if (pid == 0)
             become(o, argv, envp, cwd[0], fds, n_processes, s->launch);

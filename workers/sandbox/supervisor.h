@@ -26,7 +26,7 @@ struct order {
     uint32_t text_bytes;
     int64_t timeout_ns;  /* 0: none */
     int64_t file_bytes;  /* RLIMIT_FSIZE; 0: none */
-    int64_t n_processes; /* RLIMIT_NPROC on top of what the user runs now; 0: none */
+    int64_t n_processes; /* the kernel keeps a wall well behind it; 0: none */
 };
 enum { ORDER_TEXT, ORDER_STDOUT, ORDER_STDERR, ORDER_DESCRIPTORS };
 

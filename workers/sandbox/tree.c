@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -98,29 +100,33 @@ static void add_children_of_thread(void *context, pid_t tid)
     close(fd);
 }
 
-/** Reads the parent out of /proc/PID/stat; 0 if the process is gone. */
-static pid_t parent_of(pid_t pid)
+struct stat_line {
+    int parent;
+    long n_threads;
+};
+
+/** Reads /proc/PID/stat; zeros if the process is gone. */
+static struct stat_line stat_of(pid_t pid)
 {
-    char path[64], text[512];
+    struct stat_line s = {0};
+    char path[64], text[1024];
+    const char *after = NULL; /* the name in parentheses may hold anything */
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    if (!slurp(path, text, sizeof(text)))
-        return 0;
-    const char *after = NULL; /* the name in parentheses may hold anything */
-    for (const char *p = text; *p; p++)
-        if (*p == ')')
-            after = p;
-    int parent = 0;
-    if (!after || sscanf(after + 1, " %*c %d", &parent) != 1)
-        return 0;
-    return parent;
+    if (slurp(path, text, sizeof(text)))
+        after = strrchr(text, ')');
+    if (!after ||
+        sscanf(after + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+               &s.parent, &s.n_threads) != 2)
+        return (struct stat_line){0};
+    return s;
 }
 
 static void add_if_child(void *context, pid_t pid)
 {
     struct listing *l = context;
 
-    if (parent_of(pid) == l->parent)
+    if (stat_of(pid).parent == l->parent)
         listing_add(l, pid);
 }
 
@@ -150,6 +156,30 @@ size_t tree_list(pid_t root, pid_t *out, size_t max)
             return l.n;
         l.parent = out[next++];
     }
+}
+
+struct user_count {
+    uid_t uid;
+    int64_t n_threads;
+};
+
+static void count_if_users(void *context, pid_t pid)
+{
+    struct user_count *c = context;
+    char path[64];
+    struct stat s;
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (stat(path, &s) == 0 && s.st_uid == c->uid)
+        c->n_threads += stat_of(pid).n_threads;
+}
+
+int64_t tree_user_threads(uid_t uid)
+{
+    struct user_count c = {.uid = uid};
+
+    each_number_in("/proc", count_if_users, &c);
+    return c.n_threads;
 }
 
 struct tree_usage tree_measure(pid_t root)

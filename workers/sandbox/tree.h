@@ -19,6 +19,9 @@ struct tree_usage {
 };
 struct tree_usage tree_measure(pid_t root);
 
+/** Threads of all processes that user has now, as RLIMIT_NPROC counts them. */
+int64_t tree_user_threads(uid_t uid);
+
 /**
  * Kills every descendant of this process and reaps them.
  *
