@@ -16,8 +16,8 @@
 
 /* Up to here a step takes about a millisecond, and is not worth a thread's turn. */
 enum { INLINE_COMMITS = 2000, MAX_ACTIVITY_BYTES = 200 };
-/* A crash loses so much of the time counted against a budget. */
-#define NOTE_PERIOD_NS     (5 * NS_PER_S)
+/* A crash loses at most so much of the time counted against a budget. */
+#define NOTE_PERIOD_NS     (2 * NS_PER_S)
 #define CAPACITY_PERIOD_NS (2 * NS_PER_S)
 
 /* The child's answer being read, and the search set up, in the pool. */
@@ -405,7 +405,8 @@ static enum err_code happen(struct course *c, struct record *record, struct err 
 
     if (course_is_over(c))
         return ERR_OK;
-    if (record_append(r, c->g->store, c->id.text, utc_now(), e))
+    if (record_append(r, c->g->store, c->id.text, utc_now(), e) ||
+        course_note_time(c, mono_now(), e))
         return err_wrap(e, "bisection %s", c->id.text);
     push(c, TAKE(r));
     return pump(c, e);
@@ -612,7 +613,7 @@ static enum err_code count_stepped(struct course *c, size_t *out, struct err *e)
 static enum err_code fold(struct course *c, const struct event_list *events,
                           const struct task_list *tasks, struct err *e)
 {
-    size_t n_stepped;
+    size_t n_stepped = 0;
 
     if (count_stepped(c, &n_stepped, e))
         return e->code;
