@@ -8,9 +8,9 @@
 #include "store/workers.h"
 #include <assert.h>
 
-/* Of each bisection so many of the oldest queued tasks are looked at, so that a long queue of one
- * neither slows the choice down nor hides the others. */
-#define LOOK_AHEAD 64
+/* A long queue neither slows the choice down nor hides other bisections: of each bisection only
+ * the oldest tasks are looked at, and bisections in the order of fairness, some at a time. */
+enum { TASKS_AT_ONCE = 16, BISECTIONS_AT_ONCE = 64 };
 
 void lease_row_fini(struct lease_row *l)
 {
@@ -139,21 +139,36 @@ static enum err_code read_waiting(struct query *q, struct utc at, struct market 
     return code ? code : strings_of_column(query_text(q, 5), failed_by, e);
 }
 
-static enum err_code read_tasks(struct store *s, const char *platform, struct utc at,
+/* Walks from one bisection with queued tasks to the next by the index on (state, platform,
+ * bisection), without reading what lies between. */
+/* clang-format off */
+#define SELECT_WAITING                                                                             \
+    "WITH RECURSIVE queued(b) AS ("                                                                \
+    "  SELECT min(bisection) FROM tasks WHERE state = 'queued' AND platform = ?1"                  \
+    "  UNION ALL"                                                                                  \
+    "  SELECT (SELECT min(bisection) FROM tasks"                                                   \
+    "   WHERE state = 'queued' AND platform = ?1 AND bisection > queued.b)"                        \
+    "  FROM queued WHERE queued.b IS NOT NULL),"                                                   \
+    " fair AS MATERIALIZED (SELECT b,"                                                             \
+    "  (SELECT count(*) FROM tasks"                                                                \
+    "   WHERE state = 'leased' AND platform = ?1 AND bisection = queued.b) AS n_leased,"           \
+    "  (SELECT min(seq) FROM tasks"                                                                \
+    "   WHERE state = 'queued' AND platform = ?1 AND bisection = queued.b) AS oldest"              \
+    "  FROM queued WHERE b IS NOT NULL ORDER BY n_leased, oldest LIMIT ?2 OFFSET ?3)"              \
+    " SELECT t.seq, t.id, t.bisection, t.platform, t.tags, t.failed_by, t.queued_ns,"              \
+    "  fair.n_leased"                                                                              \
+    " FROM fair JOIN tasks AS t ON t.seq IN (SELECT seq FROM tasks"                                \
+    "  WHERE state = 'queued' AND platform = ?1 AND bisection = fair.b ORDER BY seq LIMIT ?4)"
+/* clang-format on */
+
+static enum err_code read_tasks(struct store *s, const char *platform, int64_t skip, struct utc at,
                                 struct market *m, struct err *e)
 {
     AUTO(query_end) struct query q = {0};
-    enum err_code code = db_query(
-        s, &q,
-        "WITH busy AS (SELECT bisection, count(*) AS n FROM tasks WHERE state = 'leased'"
-        "  GROUP BY bisection),"
-        " ranked AS (SELECT seq, id, bisection, platform, tags, failed_by, queued_ns,"
-        "  row_number() OVER (PARTITION BY bisection ORDER BY seq) AS rank"
-        "  FROM tasks WHERE state = 'queued' AND platform = ?1)"
-        " SELECT r.seq, r.id, r.bisection, r.platform, r.tags, r.failed_by, r.queued_ns,"
-        "  coalesce(b.n, 0)"
-        " FROM ranked AS r LEFT JOIN busy AS b ON b.bisection = r.bisection WHERE r.rank <= ?2",
-        CELLS(cell_text(platform), cell_int(LOOK_AHEAD)), e);
+    enum err_code code = db_query(s, &q, SELECT_WAITING,
+                                  CELLS(cell_text(platform), cell_int(BISECTIONS_AT_ONCE),
+                                        cell_int(skip), cell_int(TASKS_AT_ONCE)),
+                                  e);
     while (!code && query_next(&q))
         code = read_waiting(&q, at, m, e);
     return code ? code : query_check(&q, e);
@@ -185,23 +200,35 @@ static bool any_failed(const struct market *m)
     return false;
 }
 
-/** ERR_NOT_FOUND: nothing that fits. */
-static enum err_code choose(struct store *s, const struct lease_wish *w, struct utc at,
-                            struct id *task, struct err *e)
+/** Of the bisections after the first `skip`. ERR_NOT_FOUND: nothing that fits among these. */
+static enum err_code choose_from(struct store *s, const struct lease_wish *w, int64_t skip,
+                                 struct utc at, struct id *task, bool *was_last, struct err *e)
 {
     AUTO(market_fini) struct market m = {0};
     struct hand self = {.name = w->worker, .platform = w->platform, .tags = w->tags};
 
-    enum err_code code = read_tasks(s, w->platform, at, &m, e);
+    enum err_code code = read_tasks(s, w->platform, skip, at, &m, e);
     if (!code && any_failed(&m))
         code = read_hands(s, w->platform, at, &m, e);
     if (code)
         return code;
+    *was_last = !m.n_tasks;
     size_t i = pick_task(m.tasks, m.n_tasks, &self, m.hands, m.n_hands);
     if (i == SIZE_MAX)
         return err_set(e, ERR_NOT_FOUND, "no task for worker %.80s", w->worker);
     *task = m.ids[i];
     return ERR_OK;
+}
+
+static enum err_code choose(struct store *s, const struct lease_wish *w, struct utc at,
+                            struct id *task, struct err *e)
+{
+    bool was_last = false;
+    for (int64_t skip = 0;; skip += BISECTIONS_AT_ONCE) {
+        enum err_code code = choose_from(s, w, skip, at, task, &was_last, e);
+        if (code != ERR_NOT_FOUND || was_last)
+            return code;
+    }
 }
 
 static enum err_code check_draining(struct store *s, const char *worker, struct err *e)

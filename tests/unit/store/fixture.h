@@ -183,6 +183,13 @@ HELPER struct lease_row lease_in(struct place *p, const char *worker, int64_t at
     return l;
 }
 
+/** Leased, and nothing more to be done with it. */
+HELPER void lease_away(struct place *p, const char *worker, int64_t at_s)
+{
+    AUTO(lease_row_fini) struct lease_row l = lease_in(p, worker, at_s);
+    ck_assert_int_gt(l.tenure.fence, 0);
+}
+
 /** Everything set that can be: a failed build beside a good one, a retried run, odd numbers. */
 HELPER struct task_result *result_of(const struct lease_row *l)
 {

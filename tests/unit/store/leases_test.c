@@ -137,6 +137,32 @@ START_TEST(bisections_share_the_workers)
 }
 END_TEST
 
+START_TEST(many_tasks_that_do_not_fit_hide_none_that_does)
+{
+    AUTO(place_fini) struct place p = place_new();
+    AUTO(task_spec_free) struct task_spec *spec = spec_of(0, 1);
+    AUTO(strings_fini) struct strings tags = {0};
+    strings_add(&tags, "big");
+    OK(store_begin(p.store, e));
+    for (int i = 0; i < 150; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "p%d", i);
+        struct id b = bisection_in(&p, name);
+        struct task_new t = {.bisection = b.text, .spec = spec, .tags = &tags};
+        OK(store_task_insert(p.store, &t, noon, NULL, e));
+    }
+    OK(store_commit(p.store, e));
+    AUTO(lease_row_fini) struct lease_row none = {0};
+    struct lease_wish w = wish_of("w1");
+    FAILS(store_lease_take(p.store, &w, noon, start, rule, &none, e), ERR_NOT_FOUND, "w1");
+
+    struct id b = bisection_in(&p, "last");
+    struct id t = task_in(&p, &b, 0);
+    AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 0);
+    ck_assert_str_eq(l.task.text, t.text);
+}
+END_TEST
+
 START_TEST(renewal_keeps_a_lease_alive)
 {
     AUTO(place_fini) struct place p = place_new();
@@ -179,7 +205,7 @@ START_TEST(jumps_of_the_wall_clock_end_no_lease)
     AUTO(returned_list_fini) struct returned_list back = {0};
     struct id b = bisection_in(&p, "demo");
     task_in(&p, &b, 0);
-    AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 0);
+    lease_away(&p, "w1", 0);
     OK(store_leases_expire(p.store, utc_at(1000000), mono_at(10), &back, e));
     OK(store_leases_expire(p.store, utc_at(-1000000), mono_at(10), &back, e));
     ck_assert_uint_eq(back.n, 0);
@@ -229,7 +255,7 @@ START_TEST(a_dead_workers_task_goes_to_another)
     struct id t = task_in(&p, &b, 0);
     struct lease_wish w1 = wish_of("w1"), w2 = wish_of("w2");
     OK(store_worker_seen(p.store, &w2, noon, e));
-    AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 0);
+    lease_away(&p, "w1", 0);
     OK(store_leases_end_worker(p.store, "w2", RETURN_DIED, noon, &back, e));
     ck_assert_uint_eq(back.n, 0);
     OK(store_leases_end_worker(p.store, "w1", RETURN_DIED, noon, &back, e));
@@ -254,7 +280,7 @@ START_TEST(a_lonely_worker_gets_its_task_back)
     struct id t = task_in(&p, &b, 0);
     for (uint32_t i = 1; i <= 10; i++) {
         AUTO(returned_list_fini) struct returned_list back = {0};
-        AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 0);
+        lease_away(&p, "w1", 0);
         OK(store_leases_end_worker(p.store, "w1", RETURN_DIED, noon, &back, e));
         expect_task(&p, &t, i < 10 ? TASK_QUEUED : TASK_GIVEN_UP, 0, i);
         ck_assert_int_eq(back.items[0].state, i < 10 ? TASK_QUEUED : TASK_GIVEN_UP);
@@ -320,6 +346,7 @@ int main(void)
         {each_task_is_given_once, 1},
         {platform_tags_and_draining_are_obeyed, 1},
         {bisections_share_the_workers, 1},
+        {many_tasks_that_do_not_fit_hide_none_that_does, 1},
         {renewal_keeps_a_lease_alive, 1},
         {jumps_of_the_wall_clock_end_no_lease, 1},
         {open_leases_outlive_the_service, 1},
