@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 static const int64_t redraw_ns = 200 * NS_PER_MS; /* on a terminal */
-static const int64_t plain_ns = 5 * NS_PER_S;     /* between plain lines */
+/* Between plain lines: longer the longer it takes, so that a log of hours can be read. */
+static const int64_t plain_least_ns = NS_PER_S, plain_most_ns = 30 * NS_PER_S;
+enum { PLAIN_PART = 50 };
 
 struct live {
     bool is_terminal;
@@ -89,6 +91,13 @@ static void print_plain(struct live *l)
     l->state = l->now->state;
 }
 
+static int64_t plain_pause_ns(const struct live *l)
+{
+    int64_t ns = (mono_now().ns - l->start.ns) / PLAIN_PART;
+
+    return ns < plain_least_ns ? plain_least_ns : ns > plain_most_ns ? plain_most_ns : ns;
+}
+
 static void refresh(struct live *l)
 {
     int64_t age_ns = mono_now().ns - l->drawn.ns;
@@ -99,7 +108,7 @@ static void refresh(struct live *l)
     if (l->is_terminal && (is_first || age_ns >= redraw_ns))
         draw(l);
     else if (!l->is_terminal && l->is_stale &&
-             (is_first || age_ns >= plain_ns || l->state != l->now->state))
+             (is_first || age_ns >= plain_pause_ns(l) || l->state != l->now->state))
         print_plain(l);
 }
 
