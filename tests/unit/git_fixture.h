@@ -12,11 +12,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/subprocess.h"
+#include <arpa/inet.h>
 #include <check.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char fixture_top[64];
@@ -87,6 +91,52 @@ PRINTF(1, 2) static inline char *sh_out(const char *format, ...)
 static inline char *fixture_path(const char *name)
 {
     return mem_printf("%s/%s", fixture_top, name);
+}
+
+/** The same as a file:// URL. */
+static inline char *fixture_url(const char *name)
+{
+    return mem_printf("file://%s/%s", fixture_top, name);
+}
+
+/** A socket that accepts and says nothing. */
+static inline int fixture_listen(int *port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    ck_assert(fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 8));
+    ck_assert(!getsockname(fd, (struct sockaddr *)&at, &n));
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+/** git's own server on a free port; its pid. */
+static inline pid_t fixture_serve(int *port)
+{
+    AUTO(mem_free) char *listen_on = NULL, *base = mem_printf("--base-path=%s", fixture_top);
+    int fd = fixture_listen(port); /* finds a free port */
+    struct err e = {0};
+    pid_t pid;
+
+    close(fd);
+    listen_on = mem_printf("--port=%d", *port);
+    const char *const argv[] = {"git", "daemon",       "--listen=127.0.0.1", listen_on,
+                                base,  "--export-all", "--reuseaddr",        NULL};
+    const struct subprocess s = {
+        .argv = argv, .in = -1, .out = -1, .err = -1, .death_signal = SIGTERM, .new_session = true};
+    ck_assert_msg(!subprocess_start(&s, &pid, &e), "%s", e.text);
+    sh("for i in $(seq 100); do git ls-remote -q git://127.0.0.1:%d/r >/dev/null 2>&1 && exit 0;"
+       " sleep .05; done; exit 1",
+       *port);
+    return pid;
+}
+
+static inline void fixture_unserve(pid_t server)
+{
+    kill(-server, SIGTERM);
+    waitpid(server, NULL, 0);
 }
 
 #endif

@@ -48,7 +48,12 @@ enum err_code source_checkout(const struct source *s, const struct revision *rev
 
     library_start();
     revision_to_oid(revision, &commit);
-    if ((rc = file_mkdirs(state, 0700, e)) || (rc = listing_load(s, state, &commit, &listing, e)) ||
+    if (file_mkdirs(state, 0700, e)) {
+        if (e)
+            e->code = ERR_IO; /* whatever is in the way, it is no revision's fault */
+        return err_wrap(e, "check out %.12s", revision->hex);
+    }
+    if ((rc = listing_load(s, state, &commit, &listing, e)) ||
         (rc = apply(s, state, listing, &counted, e)))
         return err_wrap(e, "check out %.12s", revision->hex);
     if (count)

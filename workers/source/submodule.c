@@ -242,7 +242,7 @@ static enum err_code fetch_commit(const struct submodule_query *q, struct reposi
     if (repository_has(r, &q->commit))
         return ERR_OK;
     if ((rc = repository_fetch(r, NULL, q->source->watch, e)))
-        return as_infrastructure(e, rc);
+        return rc;
     revision_from_oid(&q->commit, &only);
     /* A commit outside heads and tags can be had from many servers. */
     if (!repository_has(r, &q->commit) && !r->origin)

@@ -370,16 +370,18 @@ enum err_code sync_apply(const char *tree_dir, const struct listing *listing,
 {
     struct pass p = {
         .acts = &applying, .listing = listing, .old = old, .made = made, .count = count};
-    enum err_code rc = file_mkdirs(tree_dir, FOLDER_MODE, e);
 
-    if (rc)
-        return rc;
+    if (file_mkdirs(tree_dir, FOLDER_MODE, e)) {
+        if (e)
+            e->code = ERR_IO; /* whatever is in the way, it is no revision's fault */
+        return ERR_IO;
+    }
     if (chmod(tree_dir, FOLDER_MODE) < 0)
         return err_sys(e, errno, "set the mode of %s", tree_dir);
     AUTO(fd_close) int fd = open(tree_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(e, errno, "open %s", tree_dir);
-    rc = merge(&p, fd, 0, listing->n, e);
+    enum err_code rc = merge(&p, fd, 0, listing->n, e);
     buf_fini(&p.path);
     return rc;
 }

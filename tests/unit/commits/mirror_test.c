@@ -3,9 +3,7 @@
 #include "commits/mirror.h"
 #include "unit/git_fixture.h"
 #include "unit/run.h"
-#include <arpa/inet.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 static enum err_code try_open(const char *name, const char *repository,
@@ -193,11 +191,6 @@ END_TEST
 
 /* URLs */
 
-static char *file_url(const char *path)
-{
-    return mem_printf("file://%s/%s", fixture_top, path);
-}
-
 static void count_reports(void *context, const struct fetch_progress *p)
 {
     uint32_t *most = context;
@@ -215,7 +208,7 @@ START_TEST(a_url_is_fetched_with_heads_tags_and_head)
     fixture_start();
     make_repository();
     sh("git -C r tag -a -m x v1 side; git -C r checkout -q side");
-    AUTO(mem_free) char *url = file_url("r");
+    AUTO(mem_free) char *url = fixture_url("r");
     ck_assert_msg(!try_open("m", url, &watch, &m, &e), "%s", e.text);
     static const char *const names[] = {"main", "side", "v1", "HEAD", "origin/main", "side~2"};
     for (size_t i = 0; i < LEN(names); i++) {
@@ -233,7 +226,7 @@ START_TEST(a_second_fetch_follows_forced_deleted_and_renamed_branches)
 {
     fixture_start();
     make_repository();
-    AUTO(mem_free) char *url = file_url("r");
+    AUTO(mem_free) char *url = fixture_url("r");
     mirror_free(open_mirror(url));
     sh("cd r; git branch -q -D side; git branch side/deeper main; git reset -q --hard HEAD~1\n"
        "commit other");
@@ -251,7 +244,7 @@ START_TEST(what_a_killed_fetch_left_is_cleared)
 {
     fixture_start();
     make_repository();
-    AUTO(mem_free) char *url = file_url("r");
+    AUTO(mem_free) char *url = fixture_url("r");
     AUTO(mirror_free) struct mirror *first = open_mirror(url);
     sh("cd '%s'; : >HEAD.lock; : >packed-refs.lock; : >refs/heads/main.lock; : >config.lock\n"
        ": >objects/pack/pack_git2_a1b2c3",
@@ -268,19 +261,6 @@ START_TEST(what_a_killed_fetch_left_is_cleared)
 }
 END_TEST
 
-/** A socket that accepts and says nothing. */
-static int silent_peer(int *port)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    ck_assert(fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) && !listen(fd, 8));
-    ck_assert(!getsockname(fd, (struct sockaddr *)&at, &n));
-    *port = ntohs(at.sin_port);
-    return fd;
-}
-
 static const struct {
     const char *scheme;
     struct fetch_watch watch;
@@ -296,7 +276,7 @@ START_TEST(a_silent_server_is_not_waited_for)
     AUTO(mirror_free) struct mirror *m = NULL;
     struct mono begun = mono_now();
     struct err e = {0};
-    int port, fd = silent_peer(&port);
+    int port, fd = fixture_listen(&port);
 
     fixture_start();
     AUTO(mem_free) char *url = mem_printf("%s://127.0.0.1:%d/r.git", silences[_i].scheme, port);
@@ -309,27 +289,6 @@ START_TEST(a_silent_server_is_not_waited_for)
 }
 END_TEST
 
-/** git's own server on a free port; its pid. */
-static pid_t serve(int *port)
-{
-    AUTO(mem_free) char *listen_on = NULL, *base = mem_printf("--base-path=%s", fixture_top);
-    int fd = silent_peer(port); /* finds a free port */
-    struct err e = {0};
-    pid_t pid;
-
-    close(fd);
-    listen_on = mem_printf("--port=%d", *port);
-    const char *const argv[] = {"git", "daemon",       "--listen=127.0.0.1", listen_on,
-                                base,  "--export-all", "--reuseaddr",        NULL};
-    const struct subprocess s = {
-        .argv = argv, .in = -1, .out = -1, .err = -1, .death_signal = SIGTERM, .new_session = true};
-    ck_assert_msg(!subprocess_start(&s, &pid, &e), "%s", e.text);
-    sh("for i in $(seq 100); do git ls-remote -q git://127.0.0.1:%d/r >/dev/null 2>&1 && exit 0;"
-       " sleep .05; done; exit 1",
-       *port);
-    return pid;
-}
-
 START_TEST(a_commit_outside_heads_and_tags_is_fetched_by_its_hash)
 {
     int port;
@@ -341,15 +300,14 @@ START_TEST(a_commit_outside_heads_and_tags_is_fetched_by_its_hash)
         sh_out("cd r; git config uploadpack.allowAnySHA1InWant true; git checkout -q --detach\n"
                "commit hidden; git update-ref refs/pull/1/head HEAD; git rev-parse HEAD;"
                "git checkout -q main");
-    pid_t server = serve(&port);
+    pid_t server = fixture_serve(&port);
     AUTO(mem_free) char *url = mem_printf("git://127.0.0.1:%d/r", port);
     AUTO(mirror_free) struct mirror *m = open_mirror(url);
     AUTO(mem_free) char *main_is = sh_out("git -C r rev-parse main");
 
     ck_assert(resolves_to(m, "main", main_is));
     ck_assert(resolves_to(m, want, want));
-    kill(-server, SIGTERM);
-    waitpid(server, NULL, 0);
+    fixture_unserve(server);
     fixture_end();
 }
 END_TEST
@@ -363,7 +321,7 @@ START_TEST(pins_keep_a_fetched_range)
 
     fixture_start();
     make_repository();
-    AUTO(mem_free) char *url = file_url("r");
+    AUTO(mem_free) char *url = fixture_url("r");
     AUTO(mirror_free) struct mirror *m = open_mirror(url);
     ck_assert(!mirror_resolve(m, "main", &good, &e) && !mirror_resolve(m, "side", &bad, &e));
     ck_assert_msg(!mirror_pin(m, "b1", &good, &bad, &e), "%s", e.text);
