@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Events as rows and back; rows that nobody wrote. */
+#include "app/record.h"
+#include "base/mem.h"
+#include "unit/run.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define R1 "1111111111111111111111111111111111111111"
+#define R2 "2222222222222222222222222222222222222222"
+#define R3 "3333333333333333333333333333333333333333"
+#define A1 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+static struct record *there_and_back(const struct record *r)
+{
+    AUTO(json_free) json *payload = record_payload(r);
+    AUTO(buf_fini) struct buf text = {0};
+    AUTO(json_free) json *again = NULL;
+    struct record *out = NULL;
+    struct err e = {0};
+
+    json_dump(payload, JSON_COMPACT, &text);
+    ck_assert_msg(!json_parse(buf_str(&text), text.len, &again, &e), "%s", e.text);
+    ck_assert_msg(!record_from_payload(event_names[r->event.kind], again, &out, &e), "%s", e.text);
+    ck_assert_int_eq(out->event.kind, r->event.kind);
+    return out;
+}
+
+static struct revision rev(const char *hex)
+{
+    struct revision r;
+
+    memcpy(r.hex, hex, sizeof(r.hex));
+    return r;
+}
+
+START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
+{
+    struct commit commits[2] = {{.id = rev(R2)}, {.id = rev(R1)}};
+    struct range range = {.commits = commits, .n = 2};
+    struct environment here = {.host = (char[]){"host-a"}};
+    struct sample_row rows[3] = {
+        {.bisection = {"b1"},
+         .revision = rev(R1),
+         .number = 7,
+         .run = {.value = 0.1 + 0.2, .at = {INT64_C(1796040000123456789)}},
+         .environment = here},
+        {.bisection = {"b1"}, .revision = rev(R3), .run = {.value = 1}, .environment = here},
+        {.bisection = {"b2"}, .revision = rev(R2), .run = {.value = -3e300}, .environment = {0}},
+    };
+    struct build_row built = {.build = {.revision = rev(R2), .artifact = A1}};
+    struct sample_list samples = {.n = 3, .items = rows};
+    struct build_list builds = {.n = 1, .items = &built};
+
+    AUTO(record_free) struct record *r = record_started(&range, &samples, &builds);
+    AUTO(record_free) struct record *back = there_and_back(r);
+    ck_assert_uint_eq(back->event.n_samples, 2);
+    ck_assert_uint_eq(back->event.n_builds, 1);
+    const struct stored_sample *s = back->event.samples;
+    ck_assert_str_eq(s[0].revision.hex, R1);
+    ck_assert(s[0].value == 0.1 + 0.2 && s[1].value == -3e300);
+    ck_assert_int_eq(s[0].at.ns, INT64_C(1796040000123456789));
+    ck_assert_uint_eq(s[0].number, 7);
+    ck_assert_str_eq(s[0].host, "host-a");
+    ck_assert_str_eq(s[1].host, "");
+    ck_assert_str_eq(back->event.builds[0].artifact, A1);
+    ck_assert_uint_eq(back->sources.n, 2);
+}
+END_TEST
+
+START_TEST(other_kinds_are_kept)
+{
+    AUTO(record_free) struct record *capacity = record_capacity(3);
+    AUTO(record_free) struct record *given_up = record_given_up(9, "no \"disk\"\nleft");
+    AUTO(record_free) struct record *budget = record_plain(EVENT_BUDGET);
+    AUTO(record_free)
+    struct record *result = record_result(4, "t1", mem_alloc(sizeof(struct task_result)));
+
+    AUTO(record_free) struct record *a = there_and_back(capacity);
+    AUTO(record_free) struct record *b = there_and_back(given_up);
+    AUTO(record_free) struct record *c = there_and_back(budget);
+    AUTO(record_free) struct record *d = there_and_back(result);
+    ck_assert_uint_eq(a->event.n_workers, 3);
+    ck_assert_uint_eq(b->event.ordinal, 9);
+    ck_assert_str_eq(b->event.reason, "no \"disk\"\nleft");
+    ck_assert_int_eq(c->event.kind, EVENT_BUDGET);
+    ck_assert_uint_eq(d->event.ordinal, 4);
+    ck_assert_str_eq(d->task, "t1");
+    ck_assert_ptr_null(d->event.result); /* read back from the task */
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+    const char *name, *kind, *payload, *says;
+} bad[] = {
+    {"a kind of later",        "later",    "{}", "later"},
+    {"no payload",             "result",   "null", "ordinal"},
+    {"a list",                 "capacity", "[]", "n_workers"},
+    {"an ordinal below zero",  "result",   "{\"ordinal\":-1,\"task\":\"t\"}", "out of range"},
+    {"an ordinal too large",   "result",   "{\"ordinal\":4294967296,\"task\":\"t\"}", "out of range"},
+    {"no task",                "result",   "{\"ordinal\":1}", "task"},
+    {"no reason",              "given_up", "{\"ordinal\":1}", "reason"},
+    {"workers as words",       "capacity", "{\"n_workers\":\"two\"}", "n_workers"},
+    {"no lists",               "started",  "{}", "samples"},
+    {"a sample of nothing",    "started",  "{\"samples\":[{}],\"builds\":[],\"sources\":[]}", "sample 0"},
+    {"a revision that is none","started",  "{\"samples\":[{\"revision\":\"x\",\"value\":1,\"host\":\"\",\"at_ns\":1,\"number\":1}],\"builds\":[],\"sources\":[]}", "sample 0"},
+    {"a build without a name", "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\"}],\"sources\":[]}", "build 0"},
+    {"a long artifact",        "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\",\"artifact\":\"" A1 A1 "\"}],\"sources\":[]}", "build 0"},
+};
+/* clang-format on */
+
+START_TEST(a_bad_row_is_told)
+{
+    AUTO(json_free) json *payload = NULL;
+    struct record *r = NULL;
+    struct err e = {0};
+
+    ck_assert(!json_parse(bad[_i].payload, strlen(bad[_i].payload), &payload, &e));
+    ck_assert_msg(record_from_payload(bad[_i].kind, payload, &r, &e) == ERR_INVALID, "%s",
+                  bad[_i].name);
+    ck_assert_msg(strstr(e.text, bad[_i].says), "%s: %s", bad[_i].name, e.text);
+}
+END_TEST
+
+int main(void)
+{
+    const struct unit_test tests[] = {
+        {evidence_of_the_range_is_kept_to_the_last_bit, 1},
+        {other_kinds_are_kept, 1},
+        {a_bad_row_is_told, LEN(bad)},
+    };
+    return unit_run("app/record", tests, LEN(tests));
+}
