@@ -91,6 +91,7 @@ static enum err_code make_local(struct daemon *d, struct err *e)
     struct local_options lo = {.program = program,
                                .socket = d->socket,
                                .data_dir = c->data_dir,
+                               .platform = d->o.platform,
                                .n_workers = c->n_workers};
 
     if (c->engine != ENGINE_LOCAL || !c->n_workers)

@@ -11,6 +11,7 @@ struct daemon;
 
 struct daemon_options {
     const struct config *config; /* borrowed for the daemon's life */
+    const char *platform;        /* of workers on this machine; NULL: their own default; borrowed */
     bool is_private;             /* end when nobody is connected */
     int ready_fd;                /* -1: none; closed once written to */
 };

@@ -23,6 +23,7 @@ static int serve(const struct options *o)
         return complain(&e, e.code == ERR_INVALID ? EXIT_USAGE : EXIT_FAULT);
     struct daemon_options options = {
         .config = config,
+        .platform = o->platform,
         .is_private = o->is_private,
         .ready_fd = (int)o->ready_fd,
     };

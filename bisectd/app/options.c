@@ -24,6 +24,7 @@ static const struct flag {
     {"--data-dir", "DIR",            TEXT,   AT(data_dir),    0,           "where database, logs and artifacts are kept (default: $XDG_STATE_HOME/bisectd)"},
     {"--listen",   "HOST:PORT|none", TEXT,   AT(listen),      0,           "where to accept TCP connections (default: 127.0.0.1:8641)"},
     {"--workers",  "N",              NUMBER, AT(n_workers),   MAX_WORKERS, "workers to run on this machine (default: 1)"},
+    {"--platform", "P",              TEXT,   AT(platform),    0,           "what these workers call their platform (default: this machine's)"},
     {"--private",  NULL,             SWITCH, AT(is_private),  0,           "serve DATA_DIR/socket only, and end when nobody is connected"},
     {"--ready-fd", "N",              NUMBER, AT(ready_fd),    MAX_FD,      "write a line to this descriptor once requests are served"},
     {"--log-json", NULL,             SWITCH, AT(is_log_json), 0,           "log JSON lines instead of key=value"},

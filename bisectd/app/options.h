@@ -13,6 +13,7 @@ struct options {
     const char *config; /* borrowed from argv, as all strings; NULL: not given */
     const char *data_dir;
     const char *listen;
+    const char *platform; /* of workers on this machine; NULL: their own default */
     int64_t n_workers; /* -1: not given */
     int64_t ready_fd;  /* -1: none */
     bool is_private;

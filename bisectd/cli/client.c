@@ -24,6 +24,7 @@ struct client {
     bool has_started;
     enum client_need need;
     int64_t n_workers; /* of a daemon to be started */
+    char *platform;    /* of its workers; NULL: this machine's */
     pid_t reader;      /* a daemon of ours that is of no use after us; 0: none */
 };
 
@@ -35,6 +36,7 @@ void client_free(struct client *c)
     if (c->reader > 0)
         daemon_stop(c->reader);
     mem_free(c->store);
+    mem_free(c->platform);
     mem_free(c);
 }
 
@@ -272,9 +274,10 @@ static enum err_code attach(const struct client *c, const char *base, struct htt
 
 static enum err_code start(struct client *c, const char *base, struct http **out, struct err *e)
 {
+    struct daemon_plan plan = {c->store, c->n_workers, c->platform};
     pid_t pid;
 
-    if (daemon_start(c->store, c->n_workers, &pid, e))
+    if (daemon_start(&plan, &pid, e))
         return e->code;
     c->has_started = true;
     c->reader = c->need == CLIENT_READS ? pid : 0;
@@ -318,6 +321,7 @@ enum err_code client_open_store(const char *store, const struct options *o, enum
     }
     c->need = need;
     c->n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+    c->platform = need == CLIENT_WORKS && o->platform ? mem_dup(o->platform) : NULL;
     c->store = path_real(store, e);
     if (!c->store || attach_or_start(c, e))
         return e->code;

@@ -67,7 +67,9 @@ static enum err_code say_why(const char *path, off_t from, struct err *e)
         while (log.len > 0 && log.data[log.len - 1] == '\n')
             log.data[--log.len] = '\0';
         const char *cut = strrchr(log.data, '\n');
-        err_set(e, ERR_CONFLICT, "bisectd did not start: %s", cut ? cut + 1 : log.data);
+        const char *last = cut ? cut + 1 : log.data;
+        last += strncmp(last, "bisectd: ", 9) == 0 ? 9 : 0;
+        err_set(e, ERR_CONFLICT, "bisectd did not start: %s", last);
     }
     return err_hint(e, "Its log is %s.", path);
 }
@@ -99,16 +101,18 @@ static char *find_program(void)
     return access(beside, X_OK) == 0 ? TAKE(beside) : mem_dup("bisectd");
 }
 
-static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int ready, pid_t *pid,
+static enum err_code spawn(const struct daemon_plan *p, int log, int ready, pid_t *pid,
                            struct err *e)
 {
     AUTO(mem_free) char *program = find_program();
     char workers[32], ready_text[16];
 
-    snprintf(workers, sizeof(workers), "%lld", (long long)n_workers);
+    snprintf(workers, sizeof(workers), "%lld", (long long)p->n_workers);
     snprintf(ready_text, sizeof(ready_text), "%d", ready);
-    const char *const argv[] = {program, "--private",  "--data-dir", data_dir, "--workers",
-                                workers, "--ready-fd", ready_text,   NULL};
+    const char *const argv[] = {program,      "--private", "--data-dir",
+                                p->data_dir,  "--workers", workers,
+                                "--ready-fd", ready_text,  p->platform ? "--platform" : NULL,
+                                p->platform,  NULL};
     struct subprocess s = {
         .argv = argv, .in = -1, .out = log, .err = log, .keep = {ready, 0}, .new_session = true};
     if (subprocess_start(&s, pid, e)) {
@@ -118,9 +122,9 @@ static enum err_code spawn(const char *data_dir, int64_t n_workers, int log, int
     return ERR_OK;
 }
 
-enum err_code daemon_start(const char *data_dir, int64_t n_workers, pid_t *pid, struct err *e)
+enum err_code daemon_start(const struct daemon_plan *p, pid_t *pid, struct err *e)
 {
-    AUTO(mem_free) char *path = path_join(data_dir, "bisectd.log");
+    AUTO(mem_free) char *path = path_join(p->data_dir, "bisectd.log");
     AUTO(fd_close) int log = -1;
     AUTO(fd_close) int reader = -1;
     int ends[2];
@@ -132,7 +136,7 @@ enum err_code daemon_start(const char *data_dir, int64_t n_workers, pid_t *pid, 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_sys(e, errno, "pipe");
     reader = ends[0];
-    enum err_code code = spawn(data_dir, n_workers, log, ends[1], pid, e);
+    enum err_code code = spawn(p, log, ends[1], pid, e);
     fd_close(ends[1]);
     if (code || wait_ready(reader, &is_ready, e))
         return e->code;

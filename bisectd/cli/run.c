@@ -108,12 +108,14 @@ static int run(const struct options *o)
     AUTO(verdict_free) struct verdict *v = NULL;
     AUTO(mem_free) char *store = NULL;
     AUTO(mem_free) char *id = NULL;
+    struct options own = *o;
     struct err e = {0};
 
     interrupt_watch();
     if (prepare(o, &question, &store, &e))
         return fail(o, &e);
-    enum err_code code = open_and_ask(o, question, store, &c, &id, &e);
+    own.platform = question->platform; /* the workers' label, whoever named it */
+    enum err_code code = open_and_ask(&own, question, store, &c, &id, &e);
     if (code == ERR_OK)
         code = follow(c, id, &v, &e);
     if (interrupt_seen())

@@ -9,6 +9,7 @@
 /* clang-format off */
 static const struct flag flags[] = {
     {"--workers", "N", FLAG_COUNT, offsetof(struct options, workers), "with a store that nobody works on: so many workers go on with it (default: 1)", NULL, 1, 64},
+    {"--platform", "P", FLAG_TEXT, offsetof(struct options, platform), "what those workers call their platform (default: this machine's)", NULL, 0, 0},
     FLAG_ROWS_WHERE,
     FLAG_ROW_JSON,
     FLAG_ROW_HELP,

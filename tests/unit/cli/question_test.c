@@ -7,11 +7,10 @@
 static void make_repository(void)
 {
     fixture_start();
-    AUTO(mem_free)
-    char *out = sh_out("git init -q -b main 'my repo'\n"
-                       "cd 'my repo'; mkdir sub; commit one; git tag v1\n"
-                       "commit two; commit three\n"
-                       "git worktree add -q ../tree v1\n");
+    sh("git init -q -b main 'my repo'\n"
+       "cd 'my repo'; mkdir sub; commit one; git tag v1\n"
+       "commit two; commit three\n"
+       "git worktree add -q ../tree v1\n");
 }
 
 static void options_plain(struct options *o, const char *repo)
