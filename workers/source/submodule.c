@@ -193,34 +193,35 @@ static char *base_url(const struct repository *parent)
     return mem_dup(tree ? tree : parent->from);
 }
 
-static enum err_code choose_url(const struct submodule_query *q, char **out, struct err *e)
+/** The URL that .gitmodules gives. */
+static enum err_code recorded_url(const struct submodule_query *q, char **out, struct err *e)
 {
-    const char *override =
-        q->source->submodule_urls ? pairs_get(q->source->submodule_urls, q->path) : NULL;
     const struct submodule *m = q->module;
 
-    if (override) {
-        *out = mem_dup(override);
-        return ERR_OK;
-    }
-    if (m && q->parent->origin) {
-        AUTO(mem_free) char *key = mem_printf("submodule.%s.url", m->name);
-        *out = config_value(q->parent->origin, key);
-        if (*out)
-            return ERR_OK;
-    }
     if (!m || !m->url || !*m->url) {
         err_set(e, ERR_INVALID, ".gitmodules of this revision has no URL for it");
         return err_hint(e, "give one under submodule_urls in the project, or set submodules: none");
     }
     AUTO(mem_free) char *base = base_url(q->parent);
-    enum err_code rc = origin_resolve(base, m->url, out, e);
-    if (!rc && origin_is_here(*out) && !origin_is_here(q->parent->from)) {
-        mem_free(TAKE(*out));
+    AUTO(mem_free) char *url = NULL;
+    enum err_code rc = origin_resolve(base, m->url, &url, e);
+    if (rc)
+        return rc;
+    if (origin_is_here(url) && !origin_is_here(q->parent->from)) {
         err_set(e, ERR_INVALID, ".gitmodules names a path on this machine, %.200s", m->url);
         return err_hint(e, "if that is meant, give it under submodule_urls in the project");
     }
-    return rc;
+    *out = TAKE(url);
+    return ERR_OK;
+}
+
+/** The URL that the parent's local clone is configured with, or NULL. Caller frees. */
+static char *configured_url(const struct submodule_query *q)
+{
+    if (!q->module || !q->parent->origin)
+        return NULL;
+    AUTO(mem_free) char *key = mem_printf("submodule.%s.url", q->module->name);
+    return config_value(q->parent->origin, key);
 }
 
 /** A repository that cannot be opened or asked is nobody's commit's fault. */
@@ -254,28 +255,43 @@ static enum err_code fetch_commit(const struct submodule_query *q, struct reposi
         e, "if the repository has moved, give its URL under submodule_urls in the project");
 }
 
+static enum err_code take_from(const struct submodule_query *q, const char *url,
+                               struct repository **out, struct err *e)
+{
+    AUTO(repository_free) struct repository *r = NULL;
+    enum err_code rc;
+
+    if ((rc = repository_open(q->source->cache_dir, NULL, url, &r, e)))
+        return as_infrastructure(e, rc);
+    if ((rc = fetch_commit(q, r, e)))
+        return rc;
+    *out = TAKE(r);
+    return ERR_OK;
+}
+
+static enum err_code locate(const struct submodule_query *q, struct repository **out, struct err *e)
+{
+    const struct pairs *overrides = q->source->submodule_urls;
+    const char *override = overrides ? pairs_get(overrides, q->path) : NULL;
+    enum err_code rc;
+
+    if (override)
+        return take_from(q, override, out, e);
+    if ((*out = find_clone(q)))
+        return ERR_OK;
+    /* The configuration is of today, the revision may be of a time before the URL changed. */
+    AUTO(mem_free) char *url = NULL, *configured = configured_url(q);
+    if (configured && !take_from(q, configured, out, NULL))
+        return ERR_OK;
+    if ((rc = recorded_url(q, &url, e)))
+        return rc;
+    return take_from(q, url, out, e);
+}
+
 enum err_code submodule_locate(const struct submodule_query *q, struct repository **out,
                                struct err *e)
 {
-    AUTO(repository_free) struct repository *r = NULL;
-    AUTO(mem_free) char *url = NULL;
-    bool is_overridden = q->source->submodule_urls && pairs_get(q->source->submodule_urls, q->path);
-    enum err_code rc;
+    enum err_code rc = locate(q, out, e);
 
-    if (!is_overridden)
-        r = find_clone(q);
-    if (r) {
-        *out = TAKE(r);
-        return ERR_OK;
-    }
-    if ((rc = choose_url(q, &url, e)))
-        return err_wrap(e, "submodule %s", q->path);
-    if ((rc = repository_open(q->source->cache_dir, NULL, url, &r, e))) {
-        as_infrastructure(e, rc);
-        return err_wrap(e, "submodule %s", q->path);
-    }
-    if ((rc = fetch_commit(q, r, e)))
-        return err_wrap(e, "submodule %s", q->path);
-    *out = TAKE(r);
-    return ERR_OK;
+    return rc ? err_wrap(e, "submodule %s", q->path) : ERR_OK;
 }
