@@ -43,7 +43,8 @@ static uint32_t spec_add_build(struct task_spec *t, const struct bisection *b, u
     return t->n_builds++;
 }
 
-/** The seed of a run depends on the bisection's seed, the revision and the run's number alone. */
+/** The seed of a run depends on the bisection's seed, the revision and the run's number alone. It
+ *  fits 31 bits: awk's srand saturates there and a shell's arithmetic at 63. */
 static uint64_t seed_of(const struct bisection *b, uint32_t v, uint32_t number)
 {
     char head[17] = {0};
@@ -51,7 +52,7 @@ static uint64_t seed_of(const struct bisection *b, uint32_t v, uint32_t number)
     memcpy(head, b->range->commits[v].id.hex, 16);
     uint64_t x = mix64(b->seed + UINT64_C(0x9e3779b97f4a7c15));
     x = mix64(x ^ strtoull(head, NULL, 16));
-    return mix64(x + number);
+    return mix64(x + number) & 0x7fffffff;
 }
 
 static void spec_add_run(struct task_spec *t, const struct bisection *b, uint32_t build, uint32_t v)
