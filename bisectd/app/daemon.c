@@ -110,7 +110,8 @@ static enum err_code make_driver(struct daemon *d, struct err *e)
                                .loop = d->loop,
                                .pool = d->pool,
                                .config = d->o.config,
-                               .local = d->local};
+                               .local = d->local,
+                               .local_platform = d->o.platform};
 
     d->driver = driver_new(&o);
     if (store_begin(d->store, e))

@@ -51,7 +51,7 @@ struct driver *driver_new(const struct driver_options *o)
     d->o = *o;
     d->rule = (struct tenure_rule){.term_ns = o->config->limits.lease_ns,
                                    .renew_ns = o->config->limits.renew_ns};
-    d->local_platform = platform_here();
+    d->local_platform = o->local_platform ? mem_dup(o->local_platform) : platform_here();
     d->ground = (struct ground){
         .store = o->store,
         .pool = o->pool,

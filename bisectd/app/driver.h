@@ -19,7 +19,8 @@ struct driver_options {
     struct loop *loop;
     struct pool *pool;
     const struct config *config;
-    struct local *local; /* NULL: no workers of our own */
+    struct local *local;        /* NULL: no workers of our own */
+    const char *local_platform; /* what they call it; NULL: as this machine's do */
 };
 
 struct driver *driver_new(const struct driver_options *o);

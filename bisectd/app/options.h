@@ -14,8 +14,8 @@ struct options {
     const char *data_dir;
     const char *listen;
     const char *platform; /* of workers on this machine; NULL: their own default */
-    int64_t n_workers; /* -1: not given */
-    int64_t ready_fd;  /* -1: none */
+    int64_t n_workers;    /* -1: not given */
+    int64_t ready_fd;     /* -1: none */
     bool is_private;
     bool is_log_json;
     bool is_help, is_version, is_child;
