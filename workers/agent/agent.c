@@ -104,14 +104,18 @@ struct report {
     struct http *http;
 };
 
-/** Sends until it is accepted or refused; false when refused or told to stop. */
-static bool insist(const struct report *rp, const struct http_request *r, const char *what)
+/** Sends until it is accepted or refused; false when refused or told to stop. `answer` may be NULL.
+ */
+static bool insist(const struct report *rp, const struct http_request *r, const char *what,
+                   struct buf *answer)
 {
     struct patience patience = {0};
     struct err e = {0};
 
     while (!rp->agent->must_stop(rp->agent->context)) {
-        enum err_code code = http_call_raw(rp->http, r, NULL, NULL, &e);
+        if (answer)
+            buf_clear(answer);
+        enum err_code code = http_call_raw(rp->http, r, NULL, answer, &e);
         if (code == ERR_OK) {
             peer_answered(rp->agent, &patience);
             return true;
@@ -141,11 +145,15 @@ static bool send_log(const struct report *rp, const struct clip *log)
                              .n_bytes = text.len,
                              .type = "text/plain; charset=utf-8",
                              .timeout_ns = REPORT_NS};
-    return insist(rp, &r, "log");
+    return insist(rp, &r, "log", NULL);
 }
 
-static bool send_result(const struct report *rp, const struct task_result *result)
+/** *n_accepted: how many samples the coordinator says it has stored, -1 if it does not say. */
+static bool send_result(const struct report *rp, const struct task_result *result,
+                        int64_t *n_accepted)
 {
+    AUTO(buf_fini) struct buf text = {0};
+    AUTO(json_free) json *answer = NULL;
     AUTO(json_free) json *body = task_result_to_json(result);
     AUTO(buf_fini) struct buf id = {0};
 
@@ -156,7 +164,12 @@ static bool send_result(const struct report *rp, const struct task_result *resul
                              .json = body,
                              .repeat = HTTP_REPEAT_SAFE,
                              .timeout_ns = REPORT_NS};
-    return insist(rp, &r, "result");
+    if (!insist(rp, &r, "result", &text))
+        return false;
+    if (json_parse(buf_str(&text), text.len, &answer, NULL))
+        answer = NULL;
+    *n_accepted = json_int(json_at(answer, "accepted"), -1);
+    return true;
 }
 
 /* ---- one lease ---- */
@@ -192,9 +205,10 @@ static enum err_code serve(const struct agent *a, struct http *http, const struc
         LOG(LOG_ERROR, "task fault", "bisection=%s lease=%s task=%s error=\"%s\"", lease->bisection,
             lease->id, lease->task, result->fault);
     send_log(&rp, &log); /* a refusal is logged, and the result says the same by itself */
-    if (send_result(&rp, result))
-        LOG(LOG_INFO, "task done", "bisection=%s lease=%s task=%s", lease->bisection, lease->id,
-            lease->task);
+    int64_t n_accepted = -1;
+    if (send_result(&rp, result, &n_accepted))
+        LOG(LOG_INFO, "task done", "bisection=%s lease=%s task=%s accepted=%" PRId64,
+            lease->bisection, lease->id, lease->task, n_accepted);
     return ERR_OK;
 }
 
