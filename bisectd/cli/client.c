@@ -234,8 +234,7 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* A daemon that was started to read a store has no workers, and never will. */
-static bool has_workers(struct http *http)
+static bool has_local_workers(struct http *http)
 {
     static const char name[] = "\nbisectd_local_workers ";
     struct http_request r = {.method = HTTP_GET, .path = "/metrics"};
@@ -245,6 +244,29 @@ static bool has_workers(struct http *http)
         return true;
     const char *found = strstr(buf_str(&text), name);
     return !found || found[sizeof(name) - 1] != '0';
+}
+
+/* Local ones of an earlier daemon may still be listed as alive. */
+static bool has_pool_workers(struct http *http)
+{
+    AUTO(json_free) json *page = NULL;
+
+    if (http_get(http, API "/workers", &page, NULL))
+        return false;
+    const json *items = json_at(page, "items");
+    for (size_t i = 0; i < json_len(items); i++) {
+        const json *w = json_item(items, i);
+        if (json_bool(json_at(w, "is_live"), false) &&
+            strcmp(json_str(json_at(w, "engine"), ""), "local") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A daemon that was started to read a store has none, and never will. */
+static bool has_workers(struct http *http)
+{
+    return has_local_workers(http) || has_pool_workers(http);
 }
 
 enum { SLOT_MS = 100, SLOT_TRIES = 100 };
