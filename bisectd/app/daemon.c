@@ -16,12 +16,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N_THREADS = 2, MAX_ROUNDS = 8 };
 /* The program that starts a private daemon connects at once; on a busy machine that may take. */
 #define FIRST_CLIENT_NS (15 * NS_PER_S)
 #define LAST_CLIENT_NS  (2 * NS_PER_S)
+#define STORE_WAIT_NS   (2 * LAST_CLIENT_NS)
 /* After a turn that could not be committed. */
 #define RETRY_NS      (NS_PER_S)
 #define DRAIN_NS      (500 * NS_PER_MS)
@@ -154,12 +156,25 @@ static enum err_code listen_open(struct daemon *d, struct err *e)
     return server_listen(d->server, fd, LISTENER_TCP, e);
 }
 
+/* A private daemon lets its store go soon after its last client has left. */
+static enum err_code open_store(struct daemon *d, struct err *e)
+{
+    const struct timespec nap = {.tv_nsec = 50 * NS_PER_MS};
+    int64_t end_ns = mono_now().ns + STORE_WAIT_NS;
+    enum err_code code;
+
+    do {
+        code = store_open(d->o.config->data_dir, &d->store, e);
+    } while (code == ERR_CONFLICT && mono_now().ns < end_ns && nanosleep(&nap, NULL) == 0);
+    return code;
+}
+
 static enum err_code open_all(struct daemon *d, struct err *e)
 {
-    if (store_open(d->o.config->data_dir, &d->store, e) || loop_new(&d->loop, e) ||
-        watch_signals(d, e) || pool_new(N_THREADS, &d->pool, e) ||
-        loop_add(d->loop, pool_fd(d->pool), on_nothing, d, e) || make_local(d, e) ||
-        make_driver(d, e) || server_new(driver_service(d->driver), &d->server, e) ||
+    if (open_store(d, e) || loop_new(&d->loop, e) || watch_signals(d, e) ||
+        pool_new(N_THREADS, &d->pool, e) || loop_add(d->loop, pool_fd(d->pool), on_nothing, d, e) ||
+        make_local(d, e) || make_driver(d, e) ||
+        server_new(driver_service(d->driver), &d->server, e) ||
         loop_add(d->loop, server_fd(d->server), on_nothing, d, e))
         return e->code;
     driver_attach(d->driver, d->server);
