@@ -21,30 +21,30 @@ struct search {
 
 /* Partial or not */
 
-static bool is_true(git_config *config, const char *key)
+/** extensions.partialClone, as the first git with partial clones wrote it, or remote.*.promisor. */
+static bool says_partial(const git_config_entry *entry)
 {
-    int value = 0;
+    size_t n = strlen(entry->name), n_end = strlen(".promisor");
+    int is_true = 0;
 
-    return git_config_get_bool(&value, config, key) == 0 && value;
+    if (!strcmp(entry->name, "extensions.partialclone"))
+        return true;
+    return !strncmp(entry->name, "remote.", 7) && n > n_end &&
+           !strcmp(entry->name + n - n_end, ".promisor") && entry->value &&
+           git_config_parse_bool(&is_true, entry->value) == 0 && is_true;
 }
 
 static bool is_partial(git_repository *origin)
 {
     AUTO(git_config_free) git_config *config = NULL;
-    AUTO(git_buf_dispose) git_buf value = {0};
-    git_strarray remotes = {0};
+    AUTO(git_config_iterator_free) git_config_iterator *it = NULL;
+    git_config_entry *entry;
     bool found = false;
 
-    if (git_repository_config(&config, origin) < 0)
+    if (git_repository_config(&config, origin) < 0 || git_config_iterator_new(&it, config) < 0)
         return false;
-    found = git_config_get_string_buf(&value, config, "extensions.partialclone") == 0;
-    if (git_remote_list(&remotes, origin) < 0)
-        return found;
-    for (size_t i = 0; !found && i < remotes.count; i++) {
-        AUTO(mem_free) char *key = mem_printf("remote.%s.promisor", remotes.strings[i]);
-        found = is_true(config, key);
-    }
-    git_strarray_dispose(&remotes);
+    while (!found && git_config_next(&entry, it) == 0)
+        found = says_partial(entry);
     return found;
 }
 
