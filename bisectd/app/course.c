@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/course.h"
+#include "app/document.h"
 #include "app/quote.h"
+#include "app/reading.h"
 #include "app/resolve.h"
 #include "app/step.h"
 #include "base/log.h"
@@ -11,7 +13,6 @@
 #include "store/tasks.h"
 #include "store/workers.h"
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /* Up to here a step takes about a millisecond, and is not worth a thread's turn. */
@@ -19,17 +20,6 @@ enum { INLINE_COMMITS = 2000, MAX_ACTIVITY_BYTES = 200 };
 /* A crash loses at most so much of the time counted against a budget. */
 #define NOTE_PERIOD_NS     (2 * NS_PER_S)
 #define CAPACITY_PERIOD_NS (2 * NS_PER_S)
-
-/* The child's answer being read, and the search set up, in the pool. */
-struct reading {
-    struct job job;
-    struct course *course; /* NULL: gone meanwhile */
-    struct request *request;
-    struct buf answer;
-    struct range *range;
-    struct bisection *state;
-    struct err error;
-};
 
 struct course {
     const struct ground *g;
@@ -40,7 +30,6 @@ struct course {
 
     struct resolver *resolver;
     struct reading *reading;
-    bool has_read;
 
     struct bisection *state; /* NULL: not there yet, or away */
     struct step *away;       /* the pool has the state */
@@ -58,55 +47,6 @@ struct course {
     json *document; /* as of the last step */
 };
 
-/* -- reading the child's answer -- */
-
-static void reading_free(struct reading *r)
-{
-    if (!r)
-        return;
-    request_free(r->request);
-    buf_fini(&r->answer);
-    range_free(r->range);
-    bisection_free(r->state);
-    mem_free(r);
-}
-DEFINE_AUTO(struct reading, reading_free)
-
-static void reading_run(struct job *j)
-{
-    struct reading *r = (struct reading *)j;
-
-    if (!resolve_read(&r->answer, &r->range, &r->error))
-        (void)!bisection_new(r->request, r->range, &r->state, &r->error);
-}
-
-static void reading_done(struct job *j)
-{
-    struct reading *r = (struct reading *)j;
-
-    if (r->course)
-        r->course->has_read = true;
-    else
-        reading_free(r);
-}
-
-static enum err_code start_reading(struct course *c, struct err *e)
-{
-    AUTO(reading_free) struct reading *r = mem_alloc(sizeof(*r));
-    AUTO(json_free) json *copy = request_to_json(c->request);
-
-    if (request_from_json(copy, &r->request, e))
-        return e->code;
-    r->job.run = reading_run;
-    r->job.done = reading_done;
-    r->course = c;
-    resolver_take(c->resolver, &r->answer);
-    resolver_free(TAKE(c->resolver));
-    c->reading = TAKE(r);
-    pool_submit(c->g->pool, &c->reading->job);
-    return ERR_OK;
-}
-
 /* -- life -- */
 
 void course_free(struct course *c)
@@ -114,10 +54,7 @@ void course_free(struct course *c)
     if (!c)
         return;
     resolver_free(c->resolver);
-    if (c->reading && c->has_read)
-        reading_free(c->reading);
-    else if (c->reading)
-        c->reading->course = NULL;
+    reading_drop(c->reading);
     if (c->away && c->has_returned)
         step_free(c->away);
     else if (c->away)
@@ -165,32 +102,6 @@ static void changed(const struct course *c)
 
 /* -- documents -- */
 
-json *document_without_search(const struct request *r, const char *id, enum bisection_state state,
-                              enum verdict_kind kind, const char *message, double seconds)
-{
-    const struct metric *m = request_metric(r);
-    AUTO(verdict_fini)
-    struct verdict v = {
-        .id = mem_dup(id),
-        .state = state,
-        .kind = kind,
-        .p_no_change = NAN,
-        .min_effect_percent = NAN,
-        .min_effect_value = NAN,
-        .metric_name = mem_dup(r->metric),
-        .metric_unit = m && m->unit ? mem_dup(m->unit) : NULL,
-        .worse = m ? m->worse : WORSE_EITHER,
-        .platform = mem_dup(r->platform),
-        .cost.seconds = seconds,
-        .confidence = r->confidence,
-        .seed = r->seed,
-        .message = message ? mem_dup(message) : NULL,
-        .expected_runs = NAN,
-    };
-
-    return verdict_to_json(&v);
-}
-
 static double seconds_at(const struct course *c, struct mono now)
 {
     return (double)(c->used_ns + now.ns - c->mark.ns) / (double)NS_PER_S;
@@ -217,16 +128,8 @@ json *course_document(struct course *c, struct mono now)
     if (!c->document)
         c->document =
             document_without_search(c->request, c->id.text, c->phase, VERDICT_NONE, NULL, 0);
-    json_put(c->document, "id", json_new_string(c->id.text));
-    json_put(c->document, "state", json_new_string(bisection_state_name(c->phase)));
-    json_put(json_at(c->document, "cost"), "seconds", json_new_real(seconds_at(c, now)));
-    if (course_is_over(c)) {
-        json_remove(c->document, "expected_runs");
-        json_remove(c->document, "activity");
-    } else {
-        AUTO(mem_free) char *activity = activity_now(c);
-        json_put(c->document, "activity", json_new_string(activity));
-    }
+    AUTO(mem_free) char *activity = activity_now(c);
+    document_stamp(c->document, c->id.text, c->phase, seconds_at(c, now), activity);
     return json_keep(c->document);
 }
 
@@ -470,20 +373,30 @@ static enum err_code begin(struct course *c, struct err *e)
     return count_workers(c, mono_now(), e);
 }
 
+static enum err_code start_reading(struct course *c, struct err *e)
+{
+    AUTO(buf_fini) struct buf answer = {0};
+
+    resolver_take(c->resolver, &answer);
+    resolver_free(TAKE(c->resolver));
+    return reading_start(c->g->pool, c->request, &answer, &c->reading, e);
+}
+
+static enum err_code check_size(const struct course *c, struct err *e)
+{
+    if (c->range->n_candidates <= c->g->max_range)
+        return ERR_OK;
+    err_set(e, ERR_LIMIT, "the range has %u commits, over the limit of %u",
+            (unsigned)c->range->n_candidates, (unsigned)c->g->max_range);
+    return err_hint(e, "raise limits.range in the configuration");
+}
+
 static enum err_code take_range(struct course *c, struct err *e)
 {
-    AUTO(reading_free) struct reading *r = TAKE(c->reading);
+    struct err why = {0};
 
-    c->has_read = false;
-    if (!r->error.code && r->range->n_candidates > c->g->max_range) {
-        err_set(&r->error, ERR_LIMIT, "the range has %u commits, over the limit of %u",
-                (unsigned)r->range->n_candidates, (unsigned)c->g->max_range);
-        err_hint(&r->error, "raise limits.range in the configuration");
-    }
-    if (r->error.code)
-        return fail(c, &r->error, e);
-    c->range = TAKE(r->range);
-    c->state = TAKE(r->state);
+    if (reading_take(TAKE(c->reading), &c->range, &c->state, &why) || check_size(c, &why))
+        return fail(c, &why, e);
     return begin(c, e);
 }
 
@@ -519,7 +432,7 @@ enum err_code course_tick(struct course *c, struct mono now, struct err *e)
 {
     if (c->resolver && resolver_is_done(c->resolver) && start_reading(c, e))
         return e->code;
-    if (c->has_read && take_range(c, e))
+    if (c->reading && reading_is_done(c->reading) && take_range(c, e))
         return e->code;
     if (c->away && c->has_returned) {
         if (settle(c, TAKE(c->away), e) || pump(c, e))

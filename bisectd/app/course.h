@@ -72,8 +72,4 @@ MUST_CHECK enum err_code course_note_time(struct course *c, struct mono now, str
 /** The verdict document as it stands. Caller frees. */
 json *course_document(struct course *c, struct mono now);
 
-/** The document of a bisection that has no search to ask, with a verdict of its own if failed. */
-json *document_without_search(const struct request *r, const char *id, enum bisection_state state,
-                              enum verdict_kind kind, const char *message, double seconds);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/driver.h"
+#include "app/document.h"
 #include "app/driver_state.h"
 #include "app/quote.h"
 #include "base/log.h"

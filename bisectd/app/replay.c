@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/replay.h"
-#include "app/course.h"
+#include "app/document.h"
 #include "app/record.h"
 #include "app/step.h"
 #include "base/mem.h"
@@ -149,14 +149,8 @@ static void finish_document(struct replay *r)
 {
     if (json_is_null(r->document))
         return;
-    json_put(r->document, "id", json_new_string(r->row->id.text));
-    json_put(r->document, "state", json_new_string(bisection_state_name(r->row->state)));
-    json_put(json_at(r->document, "cost"), "seconds",
-             json_new_real((double)r->row->used_ns / (double)NS_PER_S));
-    if (!is_over(r))
-        return;
-    json_remove(r->document, "expected_runs");
-    json_remove(r->document, "activity");
+    document_stamp(r->document, r->row->id.text, r->row->state,
+                   (double)r->row->used_ns / (double)NS_PER_S, NULL);
 }
 
 /* One event again. False once the search has come to its end. */
