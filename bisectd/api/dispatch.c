@@ -9,12 +9,15 @@
 #include "store/answers.h"
 #include "store/tokens.h"
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#define UPLOAD_MARK ".upload-"
 
 /* A body over its limit is read and dropped up to here, so that the client sees the 413 and not
  * a reset connection. */
@@ -157,11 +160,24 @@ static void refuse_route(struct exchange *x, enum match m)
     answer_error(x, &e);
 }
 
+void uploads_clean(const struct service *s)
+{
+    AUTO(mem_free) char *folder = path_join(store_data_dir(s->store), "artifacts");
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+
+    while (d && (entry = readdir(d)))
+        if (strncmp(entry->d_name, UPLOAD_MARK, sizeof(UPLOAD_MARK) - 1) == 0)
+            (void)unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 static bool open_upload(struct exchange *x, const struct service *s)
 {
     struct err e = {0};
     AUTO(mem_free) char *folder = path_join(store_data_dir(s->store), "artifacts");
-    AUTO(mem_free) char *path = mem_printf("%s/.upload-XXXXXX", folder);
+    AUTO(mem_free) char *path = mem_printf("%s/" UPLOAD_MARK "XXXXXX", folder);
 
     if (!file_mkdirs(folder, 0700, &e)) {
         x->upload.fd = mkostemp(path, O_CLOEXEC);

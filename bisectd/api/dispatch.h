@@ -17,6 +17,9 @@ struct head {
 /** Finds the route and checks caller, query and announced size; a refusal becomes the answer. */
 void exchange_admit(struct exchange *x, const struct head *h, const struct service *s);
 
+/** Removes uploads that an earlier life did not finish. */
+void uploads_clean(const struct service *s);
+
 /** A piece of the body. False: so far over its limit that the connection had better be closed. */
 bool exchange_body(struct exchange *x, const void *bytes, size_t n);
 

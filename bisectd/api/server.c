@@ -16,7 +16,6 @@
 
 enum {
     MAX_LISTENERS = 4,
-    MAX_CONNECTIONS = 2048,       /* a listener */
     CONNECTION_TIMEOUT_S = 60,    /* without a byte either way, unless it waits for us */
     CONNECTION_MEMORY = 64 * KIB, /* head of a request, and blocks of its body */
 };
@@ -39,6 +38,7 @@ enum err_code server_new(const struct service *service, struct server **out, str
     AUTO(server_free) struct server *s = mem_alloc(sizeof(*s));
 
     s->service = service;
+    uploads_clean(service);
     s->poll_fd = epoll_create1(EPOLL_CLOEXEC);
     s->watch_fd = epoll_create1(EPOLL_CLOEXEC);
     if (s->poll_fd < 0 || s->watch_fd < 0)
@@ -87,7 +87,7 @@ enum err_code server_listen(struct server *s, int fd, enum listener_kind kind, s
         MHD_OPTION_LISTEN_SOCKET, owned,
         MHD_OPTION_NOTIFY_COMPLETED, call_on_completed, l,
         MHD_OPTION_NOTIFY_CONNECTION, call_on_connection, l,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned int)s->service->max_connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)CONNECTION_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_END);
@@ -173,10 +173,26 @@ bool server_is_busy(const struct server *s, struct mono now)
     return false;
 }
 
+static void limit_streams(struct call *c)
+{
+    struct err e = {0};
+    int64_t n = 0;
+
+    for (const struct call *o = c->server->lists[CALLS_STREAMING].first; o; o = o->next)
+        n++;
+    if (n < c->server->service->max_watchers)
+        return;
+    err_set(&e, ERR_LIMIT, "%lld streams of events are open, which is the limit", (long long)n);
+    err_hint(&e, "ask for the bisection itself now and then, or raise limits.watchers");
+    answer_error(c->x, &e);
+}
+
 static void handle(struct call *c)
 {
     c->is_woken = false;
     exchange_run(c->x, c->server->service);
+    if (c->x->topic)
+        limit_streams(c);
     if (c->x->stage == EXCHANGE_WAITING) {
         call_move(c, CALLS_WAITING);
         call_watch(c);

@@ -23,7 +23,7 @@
 
 struct server;
 
-/** `service` is borrowed, for the server's life. */
+/** `service` is borrowed, for the server's life. Removes what uploads of an earlier life left. */
 MUST_CHECK enum err_code server_new(const struct service *service, struct server **out,
                                     struct err *e);
 /** Closes all connections and listening sockets. */

@@ -54,8 +54,10 @@ struct service {
     void *self;
     struct store *store;
     int64_t max_bytes[LIMIT_COUNT];
-    int64_t max_page;   /* items of a list */
-    int64_t max_wait_s; /* of a worker for a task, in one request */
+    int64_t max_page;        /* items of a list */
+    int64_t max_watchers;    /* streams of events open at once */
+    int64_t max_connections; /* of one socket */
+    int64_t max_wait_s;      /* of a worker for a task, in one request */
 
     enum err_code (*bisection_create)(void *self, const json *body, bool may_send_commands,
                                       char **id, bool *has_joined, struct err *e);

@@ -58,6 +58,8 @@ static enum err_code read_request(const struct driver *d, const json *body, bool
     for (const char *k = json_first_key(body); k; k = json_next_key(body, k))
         json_put(whole, k, json_keep(json_at(body, k)));
     json_put(whole, "project", project);
+    if (!json_at(whole, "budget_runs") && !json_pointer(project, "/budget/runs"))
+        json_put(whole, "budget_runs", json_new_int(d->o.config->limits.n_runs));
     if (request_from_json(whole, out, e))
         return e->code;
     if (!(*out)->is_seed_set) {
@@ -68,16 +70,32 @@ static enum err_code read_request(const struct driver *d, const json *body, bool
     return ERR_OK;
 }
 
+static enum err_code check_room(struct driver *d, struct err *e)
+{
+    const struct limits *limits = &d->o.config->limits;
+    struct store_counts n;
+
+    if (store_count(d->o.store, &n, e))
+        return e->code;
+    if (d->n_courses >= (size_t)limits->n_active) {
+        err_set(e, ERR_LIMIT, "%zu bisections are under way, which is the limit", d->n_courses);
+        return err_hint(e, "wait for one to end, or raise limits.active in the configuration");
+    }
+    if (n.tasks[TASK_QUEUED] + n.tasks[TASK_LEASED] >= limits->n_queued) {
+        err_set(e, ERR_LIMIT, "the queue has its limit of %" PRId64 " tasks", limits->n_queued);
+        return err_hint(e, "connect more workers, or raise limits.queue in the configuration");
+    }
+    return ERR_OK;
+}
+
 /* Stored, and taken up as a start would take it up. */
 static enum err_code create(struct driver *d, const struct request *r, struct id *id, struct err *e)
 {
     AUTO(bisection_row_free) struct bisection_row *row = NULL;
     struct course *c;
 
-    if (d->n_courses >= (size_t)d->o.config->limits.n_active) {
-        err_set(e, ERR_LIMIT, "%zu bisections are under way, which is the limit", d->n_courses);
-        return err_hint(e, "wait for one to end, or raise limits.active in the configuration");
-    }
+    if (check_room(d, e))
+        return e->code;
     if (store_bisection_create(d->o.store, r, utc_now(), id, e))
         return e->code;
     if (store_bisection_load(d->o.store, id->text, &row, e) || course_load(&d->ground, row, &c, e))
@@ -374,6 +392,8 @@ void serve_init(struct driver *d)
                       [LIMIT_RESULT] = limits->result_bytes,
                       [LIMIT_ARTIFACT] = limits->artifact_bytes},
         .max_page = limits->n_page,
+        .max_watchers = limits->n_watchers,
+        .max_connections = limits->n_connections,
         .max_wait_s = limits->wait_ns / NS_PER_S,
         .bisection_create = on_create,
         .bisection_show = on_show,

@@ -119,6 +119,8 @@ HELPER struct desk *desk_new(void)
         .store = d->store,
         .max_bytes = {1024, 1024, 4096, 4096, 1 << 20},
         .max_page = 10,
+        .max_watchers = 3,
+        .max_connections = 100,
         .max_wait_s = 30,
         .bisection_create = desk_create,
         .bisection_show = desk_show,

@@ -318,6 +318,38 @@ START_TEST(a_follower_that_reads_nothing_holds_nobody_up)
 }
 END_TEST
 
+START_TEST(followers_have_a_limit)
+{
+    AUTO(place_fini) struct place p = place_new();
+    int fds[4];
+
+    for (int i = 0; i < 4; i++) {
+        fds[i] = dial(&p);
+        put(fds[i], GET("/api/v1/bisections/b1/events"));
+        expect(fds[i], &p, i < 3 ? "event: progress" : " 429 ");
+    }
+    for (int i = 0; i < 4; i++)
+        fd_close(fds[i]);
+}
+END_TEST
+
+START_TEST(half_an_upload_of_an_earlier_life_goes)
+{
+    AUTO(desk_free) struct desk *d = desk_new();
+    AUTO(mem_free) char *folder = path_join(d->dir, "artifacts");
+    AUTO(mem_free) char *half = path_join(folder, ".upload-abc");
+    AUTO(mem_free) char *other = path_join(folder, "ab");
+    AUTO(server_free) struct server *s = NULL;
+
+    OK(file_mkdirs(folder, 0700, e));
+    OK(file_write(half, "x", 1, 0600, e));
+    OK(file_write(other, "x", 1, 0600, e));
+    OK(server_new(&d->service, &s, e));
+    ck_assert(!file_exists(half));
+    ck_assert(file_exists(other));
+}
+END_TEST
+
 START_TEST(clients_are_counted_without_workers)
 {
     AUTO(place_fini) struct place p = place_new();
@@ -444,6 +476,8 @@ int main(void)
         {a_wait_has_an_end, 1},
         {a_follower_is_told_until_the_end, 1},
         {a_follower_that_reads_nothing_holds_nobody_up, 1},
+        {followers_have_a_limit, 1},
+        {half_an_upload_of_an_earlier_life_goes, 1},
         {clients_are_counted_without_workers, 1},
         {draining_answers_who_waits, 1},
         {a_refusing_server_still_answers, 1},
