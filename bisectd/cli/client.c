@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/daemon.h"
-#include "cli/terminal.h"
+#include "cli/visit.h"
 #include "commits/home.h"
 #include "config/config.h"
 #include "wire/http.h"
@@ -20,12 +20,7 @@ enum { TOKEN_MOST = 4 * KIB, PAGE = 1000, ID_LEAST = 4, LOG_MOST = 32 * MIB };
 
 struct client {
     struct http *http;
-    char *store; /* NULL: a service */
-    bool has_started;
-    enum client_need need;
-    int64_t n_workers; /* of a daemon to be started */
-    char *platform;    /* of its workers; NULL: this machine's */
-    pid_t reader;      /* a daemon of ours that is of no use after us; 0: none */
+    struct visit visit; /* its store is NULL: a service */
 };
 
 void client_free(struct client *c)
@@ -33,16 +28,13 @@ void client_free(struct client *c)
     if (!c)
         return;
     http_free(c->http);
-    if (c->reader > 0)
-        daemon_stop(c->reader);
-    mem_free(c->store);
-    mem_free(c->platform);
+    visit_fini(&c->visit);
     mem_free(c);
 }
 
 const char *client_store(const struct client *c)
 {
-    return c->store;
+    return c->visit.store;
 }
 
 const char *client_base(const struct client *c)
@@ -52,25 +44,10 @@ const char *client_base(const struct client *c)
 
 bool client_has_started(const struct client *c)
 {
-    return c->has_started;
+    return c->visit.has_started;
 }
 
 /* Asking */
-
-static enum http_go stop_when_interrupted(void *context)
-{
-    (void)context;
-    return interrupt_seen() ? HTTP_STOP : HTTP_GO_ON;
-}
-
-static enum err_code open_http(const char *base, const char *token, int64_t retry_ns,
-                               struct http **out, struct err *e)
-{
-    struct http_options options = {
-        .base = base, .token = token, .retry_ns = retry_ns, .tick = stop_when_interrupted};
-
-    return http_new(&options, out, e);
-}
 
 /* No answer at all has no HTTP status: then what to do about it is ours to say. */
 static enum err_code explain(const struct client *c, struct err *e)
@@ -79,28 +56,30 @@ static enum err_code explain(const struct client *c, struct err *e)
 
     if (e->code != ERR_PEER || has_answer)
         return e->code;
-    if (c->store) {
-        err_set(e, ERR_PEER, "the bisectd of %s is gone", c->store);
+    if (c->visit.store) {
+        err_set(e, ERR_PEER, "the bisectd of %s is gone", c->visit.store);
         return err_hint(e,
                         "Nothing it accepted is lost: run the same command again to go on. Its "
                         "log is %s/bisectd.log.",
-                        c->store);
+                        c->visit.store);
     }
     err_set(e, ERR_PEER, "no bisectd answers at %s", client_base(c));
     return err_hint(e, "Start it with `bisectd`, name it with --coordinator URL, or name the store "
                        "of an earlier run with --store DIR.");
 }
 
-static enum err_code attach_or_start(struct client *c, struct err *e);
-
 /* One that reads may have been talking to the daemon of another reader, which takes it along. */
 static bool find_reader_again(struct client *c, const struct err *e)
 {
-    struct err quiet = {0};
     bool is_gone = e->code == ERR_PEER && e->sys < 100;
+    struct http *http = NULL;
 
-    return is_gone && c->store && c->need == CLIENT_READS && !c->has_started &&
-           attach_or_start(c, &quiet) == ERR_OK;
+    if (!is_gone || !c->visit.store || c->visit.need != CLIENT_READS || c->visit.has_started ||
+        visit_open(&c->visit, &http, NULL))
+        return false;
+    http_free(c->http);
+    c->http = http;
+    return true;
 }
 
 static enum err_code call(struct client *c, const struct http_request *r, json **out, struct err *e)
@@ -213,123 +192,10 @@ static enum err_code open_service(const struct options *o, const char *base, con
         return e->code;
     }
     AUTO(client_free) struct client *c = mem_alloc(sizeof(*c));
-    if (open_http(base, token.len ? buf_str(&token) : NULL, 2 * NS_PER_S, &c->http, e))
+    if (visit_connect(base, token.len ? buf_str(&token) : NULL, 2 * NS_PER_S, &c->http, e))
         return e->code;
     *out = TAKE(c);
     return ERR_OK;
-}
-
-static bool is_alive(struct http *http)
-{
-    struct http_request r = {.method = HTTP_GET, .path = "/healthz", .timeout_ns = 5 * NS_PER_S};
-    AUTO(buf_fini) struct buf answer = {0};
-
-    return http_call_raw(http, &r, NULL, &answer, NULL) == ERR_OK;
-}
-
-static void pause_ms(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * NS_PER_MS};
-
-    nanosleep(&t, NULL);
-}
-
-static bool has_local_workers(struct http *http)
-{
-    static const char name[] = "\nbisectd_local_workers ";
-    struct http_request r = {.method = HTTP_GET, .path = "/metrics"};
-    AUTO(buf_fini) struct buf text = {0};
-
-    if (http_call_raw(http, &r, NULL, &text, NULL))
-        return true;
-    const char *found = strstr(buf_str(&text), name);
-    return !found || found[sizeof(name) - 1] != '0';
-}
-
-/* Local ones of an earlier daemon may still be listed as alive. */
-static bool has_pool_workers(struct http *http)
-{
-    AUTO(json_free) json *page = NULL;
-
-    if (http_get(http, API "/workers", &page, NULL))
-        return false;
-    const json *items = json_at(page, "items");
-    for (size_t i = 0; i < json_len(items); i++) {
-        const json *w = json_item(items, i);
-        if (json_bool(json_at(w, "is_live"), false) &&
-            strcmp(json_str(json_at(w, "engine"), ""), "local") != 0)
-            return true;
-    }
-    return false;
-}
-
-/* A daemon that was started to read a store has none, and never will. */
-static bool has_workers(struct http *http)
-{
-    return has_local_workers(http) || has_pool_workers(http);
-}
-
-enum { SLOT_MS = 100, SLOT_TRIES = 100 };
-static const int64_t reader_limit_ns = 60 * NS_PER_S;
-
-/* One living daemon on the store, fit for the need; *out stays NULL if there is none. */
-static enum err_code attach(const struct client *c, const char *base, struct http **out,
-                            struct err *e)
-{
-    AUTO(http_free) struct http *http = NULL;
-
-    if (open_http(base, NULL, 0, &http, e))
-        return e->code;
-    if (!is_alive(http))
-        return ERR_OK;
-    if (c->need == CLIENT_READS || has_workers(http)) {
-        *out = TAKE(http);
-        return ERR_OK;
-    }
-    http_free(http);
-    http = NULL;
-    if (daemon_wait_gone(c->store, reader_limit_ns))
-        return ERR_OK;
-    err_set(e, ERR_CONFLICT, "another command reads this store, and does not come to an end");
-    return err_hint(e, "Stop that command, then try again.");
-}
-
-static enum err_code start(struct client *c, const char *base, struct http **out, struct err *e)
-{
-    struct daemon_plan plan = {c->store, c->n_workers, c->platform};
-    pid_t pid;
-
-    if (daemon_start(&plan, &pid, e))
-        return e->code;
-    c->has_started = true;
-    c->reader = c->need == CLIENT_READS ? pid : 0;
-    return open_http(base, NULL, NS_PER_S, out, e);
-}
-
-/* A daemon that is just stopping still has the folder's lock: then neither connecting nor starting
- * works for a moment. */
-static enum err_code attach_or_start(struct client *c, struct err *e)
-{
-    AUTO(mem_free) char *base = daemon_base(c->store);
-    struct http *http = NULL;
-
-    for (int i = 0; i < SLOT_TRIES; i++) {
-        *e = (struct err){0};
-        if (attach(c, base, &http, e))
-            return e->code;
-        if (interrupt_seen())
-            return err_set(e, ERR_TIMEOUT, "stopped");
-        bool is_taken = !http && start(c, base, &http, e) && strstr(e->text, "in use");
-        if (http) {
-            http_free(c->http);
-            c->http = http;
-            return ERR_OK;
-        }
-        if (!is_taken)
-            return e->code;
-        pause_ms(SLOT_MS);
-    }
-    return e->code;
 }
 
 enum err_code client_open_store(const char *store, const struct options *o, enum client_need need,
@@ -341,11 +207,11 @@ enum err_code client_open_store(const char *store, const struct options *o, enum
         err_wrap(e, "store");
         return err_hint(e, "Name a folder you may write to with --store DIR.");
     }
-    c->need = need;
-    c->n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
-    c->platform = need == CLIENT_WORKS && o->platform ? mem_dup(o->platform) : NULL;
-    c->store = path_real(store, e);
-    if (!c->store || attach_or_start(c, e))
+    c->visit.need = need;
+    c->visit.n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+    c->visit.platform = need == CLIENT_WORKS && o->platform ? mem_dup(o->platform) : NULL;
+    c->visit.store = path_real(store, e);
+    if (!c->visit.store || visit_open(&c->visit, &c->http, e))
         return e->code;
     *out = TAKE(c);
     return ERR_OK;
@@ -578,10 +444,17 @@ static enum http_go on_tick(void *context)
 
 enum { AGAIN_MS = 250, AGAIN_TRIES_STORE = 4, AGAIN_TRIES_SERVICE = 240 };
 
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * NS_PER_MS};
+
+    nanosleep(&t, NULL);
+}
+
 /* The stream broke. A daemon that is restarted comes back; a private one does not. */
 static enum err_code find_again(struct client *c, const char *id, struct stream *s, struct err *e)
 {
-    int tries = c->store ? AGAIN_TRIES_STORE : AGAIN_TRIES_SERVICE;
+    int tries = c->visit.store ? AGAIN_TRIES_STORE : AGAIN_TRIES_SERVICE;
 
     for (int i = 0; i < tries && !s->is_over; i++) {
         AUTO(verdict_free) struct verdict *v = NULL;
