@@ -71,7 +71,8 @@ static enum err_code explain(const struct client *c, struct err *e)
 /* One that reads may have been talking to the daemon of another reader, which takes it along. */
 static bool find_reader_again(struct client *c, const struct err *e)
 {
-    bool is_gone = e->code == ERR_PEER && e->sys < 100;
+    /* 503: it is stopping, and has not gone yet. */
+    bool is_gone = e->code == ERR_PEER && (e->sys < 100 || e->sys == 503);
     struct http *http = NULL;
 
     if (!is_gone || !c->visit.store || c->visit.need != CLIENT_READS || c->visit.has_started ||
@@ -118,10 +119,13 @@ enum err_code client_get_text(struct client *c, const char *path, struct buf *ou
 {
     AUTO(mem_free) char *full = mem_printf(API "%s", path);
     struct http_request r = {.method = HTTP_GET, .path = full, .max_bytes = LOG_MOST};
+    enum err_code code = http_call_raw(c->http, &r, NULL, out, e);
 
-    if (http_call_raw(c->http, &r, NULL, out, e))
-        return explain(c, e);
-    return ERR_OK;
+    if (code && find_reader_again(c, e)) {
+        *e = (struct err){0};
+        code = http_call_raw(c->http, &r, NULL, out, e);
+    }
+    return code ? explain(c, e) : ERR_OK;
 }
 
 /* A cursor is whatever the server gave, string or number. */
