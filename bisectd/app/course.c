@@ -357,7 +357,7 @@ static enum err_code evidence(struct course *c, struct record **out, struct err 
 
 static enum err_code begin(struct course *c, struct err *e)
 {
-    struct record *started;
+    struct record *started = NULL;
     struct store *s = c->g->store;
 
     if (store_range_put(s, c->id.text, c->range, e) ||
