@@ -32,13 +32,25 @@ static enum err_code open_tree(git_repository *repo, const git_oid *id, git_tree
                     "git fsck tells what is damaged; fetching again, or a fresh clone, mends it");
 }
 
+static size_t count_slashes(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += *s == '/';
+    return n;
+}
+
 /** Whether anything below the folder `path` (ending in '/') may match: as far as the pattern is
- *  plain text, both must agree. */
+ *  plain text both must agree, and only "**" and a '/' at its end reach deeper than it is itself.
+ */
 static bool may_hold(const char *pattern, const char *path)
 {
-    size_t plain = strcspn(pattern, "*?[\\"), n = strlen(path);
+    size_t plain = strcspn(pattern, "*?[\\"), n = strlen(path), n_pattern = strlen(pattern);
+    bool is_deep = strstr(pattern, "**") || (n_pattern && pattern[n_pattern - 1] == '/');
 
-    return strncmp(pattern, path, plain < n ? plain : n) == 0;
+    return strncmp(pattern, path, plain < n ? plain : n) == 0 &&
+           (is_deep || count_slashes(pattern) >= count_slashes(path));
 }
 
 static bool any(const struct touch *t, bool (*holds)(const char *, const char *))
@@ -68,8 +80,7 @@ static enum err_code compare_entry(struct touch *t, const git_tree_entry *a,
     if (t->path.len > MAX_PATH || t->depth >= MAX_DEPTH)
         return err_set(e, ERR_LIMIT, "a path in the history is longer than %d bytes or %d folders",
                        MAX_PATH, MAX_DEPTH);
-    if ((a && !folder_a) || (b && !folder_b))
-        t->is_found = any(t, text_glob);
+    t->is_found = any(t, text_glob); /* of a folder: all that is below, as a pathspec of git's */
     if (!t->is_found && (folder_a || folder_b)) {
         buf_addc(&t->path, '/');
         t->depth++;
@@ -87,27 +98,28 @@ static enum err_code compare_entry(struct touch *t, const git_tree_entry *a,
 
 static bool is_same(const git_tree_entry *a, const git_tree_entry *b)
 {
-    return a && b && git_oid_equal(git_tree_entry_id(a), git_tree_entry_id(b)) &&
+    return git_oid_equal(git_tree_entry_id(a), git_tree_entry_id(b)) &&
            git_tree_entry_filemode_raw(a) == git_tree_entry_filemode_raw(b);
 }
 
-/** All names of `tree`, against `other`; those in both only if `with_shared`. */
-static enum err_code compare_names(struct touch *t, const git_tree *tree, const git_tree *other,
-                                   bool with_shared, struct err *e)
+/** Both are sorted alike, so one pass meets equal names; a file and a folder of one name do not
+ *  meet, and each counts for itself. */
+static enum err_code compare_trees(struct touch *t, const git_tree *a, const git_tree *b,
+                                   struct err *e)
 {
-    size_t n = tree ? git_tree_entrycount(tree) : 0;
+    size_t n = a ? git_tree_entrycount(a) : 0, m = b ? git_tree_entrycount(b) : 0;
+    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < n && !t->is_found; i++) {
-        const git_tree_entry *mine = git_tree_entry_byindex(tree, i);
-        const git_tree_entry *theirs =
-            other ? git_tree_entry_byname(other, git_tree_entry_name(mine)) : NULL;
-        if (is_same(mine, theirs) || (theirs && !with_shared))
-            continue;
-        enum err_code rc = compare_entry(t, mine, theirs, e);
-        if (rc)
-            return rc;
+    for (size_t i = 0, k = 0; !rc && !t->is_found && (i < n || k < m);) {
+        const git_tree_entry *x = i < n ? git_tree_entry_byindex(a, i) : NULL;
+        const git_tree_entry *y = k < m ? git_tree_entry_byindex(b, k) : NULL;
+        int order = x && y ? git_tree_entry_cmp(x, y) : x ? -1 : 1;
+        i += order <= 0;
+        k += order >= 0;
+        if (order || !is_same(x, y))
+            rc = compare_entry(t, order <= 0 ? x : NULL, order >= 0 ? y : NULL, e);
     }
-    return ERR_OK;
+    return rc;
 }
 
 static enum err_code compare(struct touch *t, const git_oid *a, const git_oid *b, struct err *e)
@@ -117,10 +129,9 @@ static enum err_code compare(struct touch *t, const git_oid *a, const git_oid *b
 
     if (a && b && git_oid_equal(a, b))
         return ERR_OK;
-    if ((rc = open_tree(t->repo, a, &old, e)) || (rc = open_tree(t->repo, b, &new, e)) ||
-        (rc = compare_names(t, old, new, true, e)))
+    if ((rc = open_tree(t->repo, a, &old, e)) || (rc = open_tree(t->repo, b, &new, e)))
         return rc;
-    return compare_names(t, new, old, false, e);
+    return compare_trees(t, old, new, e);
 }
 
 enum err_code touch_differs(git_repository *repo, const struct strings *paths, const git_oid *a,

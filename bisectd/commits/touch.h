@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 /**
- * Compares two trees on `paths` (text_glob; NULL or empty: everything). Reads only what differs.
+ * Compares two trees on `paths`: text_glob, and a pattern that matches a folder takes in all below
+ * it. NULL or empty: everything. Reads only what differs.
  * Errors: ERR_INVALID (a tree is missing), ERR_LIMIT (folders nested too deeply).
  */
 MUST_CHECK enum err_code touch_differs(git_repository *repo, const struct strings *paths,

@@ -174,6 +174,38 @@ START_TEST(hostile_messages_are_repaired_and_cut)
 }
 END_TEST
 
+/* clang-format off */
+static const char *const malformed[] = {
+    "",
+    "tree $t",
+    "parent $p\\ntree $t\\nauthor A <a> 1 +0\\ncommitter A <a> 1 +0\\n\\nx\\n",
+    "tree ${t}0\\nparent $p\\nauthor A <a> 1 +0\\ncommitter A <a> 1 +0\\n\\nx\\n",
+    "tree $t\\nparent 123\\nauthor A <a> 1 +0\\ncommitter A <a> 1 +0\\n\\nx\\n",
+    "tree $t\\nparent $p\\ncommitter A <a> 1 +0\\n\\nx\\n",
+    "tree $t\\nparent $p\\nauthor A <a> 1 +0\\n\\nx\\n",
+    "tree $t\\nparent zz${p#??}\\nauthor A <a> 1 +0\\ncommitter A <a> 1 +0\\n\\nx\\n",
+    "tree $t\\nparent $p\\nauthor A <a> 1 +0\\ncommitter A <a> 1 +0",
+};
+/* clang-format on */
+
+START_TEST(malformed_commits_are_refused)
+{
+    AUTO(range_free) struct range *r = NULL;
+    struct err e = {0};
+
+    fixture_start();
+    make_line();
+    sh("cd r; t=$(git rev-parse HEAD^{tree}); p=$(git rev-parse HEAD)\n"
+       "c=$(printf \"%s\" | git hash-object -w -t commit --literally --stdin)\n"
+       "git update-ref refs/heads/top $(echo top | git commit-tree -p $p -p $c $t)",
+       malformed[_i]);
+    enum err_code rc = load("r", "main~2", "top", NULL, &r, &e);
+    ck_assert_msg(rc == ERR_INVALID, "row %d: %s: %s", _i, err_name(rc), e.text);
+    ck_assert_msg(strstr(e.text, "cannot be read") != NULL, "row %d: %s", _i, e.text);
+    fixture_end();
+}
+END_TEST
+
 /* What matters */
 
 static const struct {
@@ -194,6 +226,12 @@ static const struct {
     {{"src/", "*.mk"}, "echo x >doc/rules.mk", false},
     {{"**/*.c"}, "echo x >src/deep/er/a.c", true},
     {{"**/*.c"}, "echo x >src/deep/er/a.h", false},
+    {{"*/*/er/*.c"}, "echo x >src/deep/er/a.c", true},
+    {{"s*/"}, "echo x >src/deep/er/a.c", true},
+    {{"src/*"}, "echo x >src/deep/er/a.c", true},
+    {{"src"}, "echo x >src/main.c", true},
+    {{"src"}, "echo x >srcs/other.c", false},
+    {{"*.c"}, "echo x >src/main.c", false},
     {{"README"}, "echo x >README", true},
     {{"src/main.c"}, "git update-index --chmod=+x src/main.c", true},
     {{"src/main.c"}, "rm src/main.c; ln -s a src/main.c", true},
@@ -390,6 +428,7 @@ int main(void)
         {a_line_is_read_in_order_with_its_words, 1},
         {where_good_is_no_ancestor_the_merge_base_joins, 1},
         {hostile_messages_are_repaired_and_cut, 1},
+        {malformed_commits_are_refused, LEN(malformed)},
         {a_commit_matters_if_it_touches_what_is_built, LEN(touches)},
         {a_merge_matters_if_it_differs_from_every_parent, 1},
         {random_graphs_give_what_git_gives, 8},
