@@ -141,13 +141,15 @@ static enum err_code project_of_file(const struct options *o, struct project **o
     return ERR_OK;
 }
 
+/** An empty word adds nothing: --build '' says that there is nothing to build. */
 static void replace(struct strings *to, const struct strings *by)
 {
     if (by->n == 0)
         return;
     strings_fini(to);
     for (size_t i = 0; i < by->n; i++)
-        strings_add(to, by->items[i]);
+        if (by->items[i][0])
+            strings_add(to, by->items[i]);
 }
 
 static void apply_to_project(const struct options *o, struct project *p)

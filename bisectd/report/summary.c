@@ -319,7 +319,8 @@ static void write_question(const struct verdict *v, const struct style *s, struc
         buf_adds(out, " on ");
         style_hostile(out, v->platform, NAME_BYTES);
     }
-    if (isfinite(v->min_effect_percent) && v->min_effect_percent >= 0)
+    /* Values without spread have a minimum effect too small to be worth a word. */
+    if (isfinite(v->min_effect_percent) && v->min_effect_percent >= .01)
         buf_printf(out, ", changes under %.3g %s are not looked for", v->min_effect_percent,
                    figure_scale_of(v->metric_unit, 1).of_change ? "points" : "%");
     buf_addc(out, '\n');
