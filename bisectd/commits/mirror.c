@@ -13,6 +13,8 @@ struct mirror {
     struct fetch_watch watch;
 };
 
+enum { MAX_NAME = 200 }; /* of a file, with what is put around it */
+
 /** Refs of the mirror that are not the repository's. */
 static const char pins[] = "refs/bisectd/";
 
@@ -155,8 +157,7 @@ static enum err_code check_name(const char *name, const char *what, struct err *
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._-";
 
-    if (!*name || *name == '.' || *name == '-' || name[strspn(name, allowed)] ||
-        strlen(name) > 100 || strstr(name, ".."))
+    if (!*name || *name == '.' || name[strspn(name, allowed)] || strlen(name) > MAX_NAME)
         return err_set(e, ERR_INVALID, "%s '%.100s': letters, digits, '.', '_' and '-' only", what,
                        name);
     return ERR_OK;

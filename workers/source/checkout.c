@@ -51,11 +51,11 @@ enum err_code source_checkout(const struct source *s, const struct revision *rev
     if (file_mkdirs(state, 0700, e)) {
         if (e)
             e->code = ERR_IO; /* whatever is in the way, it is no revision's fault */
-        return err_wrap(e, "check out %.12s", revision->hex);
+        return ERR_IO;
     }
     if ((rc = listing_load(s, state, &commit, &listing, e)) ||
         (rc = apply(s, state, listing, &counted, e)))
-        return err_wrap(e, "check out %.12s", revision->hex);
+        return rc;
     if (count)
         *count = counted;
     return ERR_OK;

@@ -453,8 +453,7 @@ START_TEST(what_is_not_there_says_whose_fault_it_is)
     make_repository();
     ck_assert(!revision_parse(absent[_i].hex, &r, &e));
     ck_assert_int_eq(source_checkout(&s, &r, NULL, &e), absent[_i].code);
-    ck_assert_msg(strstr(e.text, absent[_i].text) && strstr(e.text, "check out 012345678901"), "%s",
-                  e.text);
+    ck_assert_msg(strstr(e.text, absent[_i].text) != NULL, "%s", e.text);
     fixture_end();
 }
 END_TEST
