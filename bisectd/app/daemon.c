@@ -307,7 +307,7 @@ static void look_for_clients(struct daemon *d)
 
     if (!d->o.is_private)
         return;
-    if (server_n_clients(d->server) && d->alone_from.ns < now.ns)
+    if (server_n_clients(d->server))
         d->alone_from = now;
     if (now.ns - d->alone_from.ns > LAST_CLIENT_NS) {
         LOG(LOG_INFO, "stopping", "why=\"nobody is connected\"");
