@@ -468,7 +468,6 @@ enum err_code course_result(struct course *c, uint32_t ordinal, const char *task
 
     if (store_result_load(c->g->store, task, &result, e))
         return err_wrap(e, "bisection %s: result of task %s", c->id.text, task);
-    course_activity(c, NULL);
     return happen(c, record_result(ordinal, task, result), e);
 }
 

@@ -172,6 +172,15 @@ static enum err_code on_replay(void *self, const char *id, struct work **out, st
 
 /* -- leases -- */
 
+/* Until the worker itself tells. */
+static void say_preparing(struct course *c, const struct task_spec *spec)
+{
+    AUTO(mem_free)
+    char *text = spec->n_builds ? mem_printf("preparing %.7s", spec->builds[0].revision.hex) : NULL;
+
+    course_activity(c, text);
+}
+
 static enum err_code lease_document(struct driver *d, const struct lease_row *row, json **out,
                                     struct err *e)
 {
@@ -198,6 +207,7 @@ static enum err_code lease_document(struct driver *d, const struct lease_row *ro
         .renew_ns = d->rule.renew_ns,
     };
     *out = lease_to_json(&lease);
+    say_preparing(c, task->spec);
     LOG(LOG_INFO, "task leased", "bisection=%s task=%s lease=%s fence=%" PRId64 " worker=%s",
         lease.bisection, lease.task, lease.id, lease.fence, row->worker);
     return ERR_OK;
