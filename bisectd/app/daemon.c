@@ -4,7 +4,7 @@
 #include "api/server.h"
 #include "app/driver.h"
 #include "app/loop.h"
-#include "app/place.h"
+#include "base/place.h"
 #include "app/pool.h"
 #include "app/quote.h"
 #include "base/file.h"

@@ -2,8 +2,8 @@
 #include "cli/daemon.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "cli/terminal.h"
@@ -20,8 +20,6 @@
 #include <unistd.h>
 
 enum {
-    SOCKET_PATH_MOST = 100, /* what fits an address with room to spare */
-    SOCKET_NAME_DIGITS = 16,
     LOG_MOST = 4 * MIB, /* a longer one is begun anew */
     LOG_READ_MOST = 2 * LOG_MOST,
     READY_SLICE_MS = 100,
@@ -33,14 +31,9 @@ static const int64_t ready_limit_ns = 60 * NS_PER_S;
 
 char *daemon_base(const char *data_dir)
 {
-    AUTO(mem_free) char *path = path_join(data_dir, "socket");
+    AUTO(mem_free) char *path = place_socket(data_dir);
 
-    if (strlen(path) <= SOCKET_PATH_MOST)
-        return mem_printf("unix:%s", path);
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    struct digest name = hash_of(data_dir, strlen(data_dir));
-    return mem_printf("unix:%s/bisectd-%u/%.*s.sock", runtime && runtime[0] ? runtime : "/tmp",
-                      (unsigned)getuid(), SOCKET_NAME_DIGITS, name.hex);
+    return mem_printf("unix:%s", path);
 }
 
 static enum err_code log_open(const char *path, int *fd, struct err *e)

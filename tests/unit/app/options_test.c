@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The command line, and where the socket lies. */
 #include "app/options.h"
-#include "app/place.h"
+#include "base/place.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "unit/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/place.h"
+#include "base/place.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where a daemon's private socket lies. Clients compute the same. */
-#ifndef APP_PLACE_H
-#define APP_PLACE_H
+/** Where a daemon's private socket lies: the daemon listens there, clients look there. */
+#ifndef BASE_PLACE_H
+#define BASE_PLACE_H
 
 #include "base/err.h"
 
