@@ -18,7 +18,7 @@ random_seed "$seed"
 rm -rf "$dir"
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
-"$here/../support/make-line-repo" "$dir/repo" --commits 200 --culprit 137 --levels 100,103 --answer "$dir/answer"
+"$here/../support/make-line-repo" "$dir/repo" --commits 200 --culprit 137 --levels 100,102 --answer "$dir/answer"
 mkfifo "$dir/ready"
 mkfifo "$dir/never"
 exec 5<>"$dir/never" # nothing is ever written: reading with a limit is a pause
@@ -47,7 +47,7 @@ end() { # PID
 start_daemon
 start_worker
 bisectctl submit --coordinator "unix:$dir/data/socket" --repo "$dir/repo" --good good --bad bad --seed "$seed" \
-    --measure "sleep 0.02; $BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --json >"$dir/submitted.json"
+    --measure "sleep 0.1; $BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --json >"$dir/submitted.json"
 id=$(jq -r .id "$dir/submitted.json")
 
 state() {

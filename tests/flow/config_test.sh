@@ -21,26 +21,26 @@ for example in "$source_dir"/config/*.yml "$source_dir"/config/examples/*.yml; d
     run 0 bisectctl config check "$example"
 done
 
-# name | line at fault | words of the message | text, \n for a new line
+# name | line at fault | a word of the message, or another | text, \n for a new line
 while IFS='|' read -r what line words text; do
     claim "$what"
     printf '%b\n' "$text" >"$work/p.yml"
     run 2 bisectctl config check "$work/p.yml"
-    says "$words"
+    says "${words//\//|}"
     says "p.yml:$line"
 done <<'END'
-no YAML at all|1|expected|name: [1, 2
+no YAML at all|2|expected|name: [1, 2
 a tab where YAML wants spaces|2|tab|metrics:\n\tx: 1
 an unknown key, with the nearest known one|2|repository|name: x\nrepositry: /x\nbuild: {steps: []}\nmetrics: {m: {kind: exit, command: x}}
 an unknown key of a metric|4|timeout|name: x\nrepository: /x\nbuild: {steps: []}\nmetrics: {m: {kind: exit, command: x, tiemout: 3s}}
-a key given twice|3|twice|duplicate|name: x\nrepository: /x\nname: y\nmetrics: {m: {kind: exit, command: x}}
-a list where a string is wanted|1|string|name: [x]\nrepository: /x\nmetrics: {m: {kind: exit, command: x}}
+a key given twice|3|twice/duplicate|name: x\nrepository: /x\nname: y\nmetrics: {m: {kind: exit, command: x}}
+a list where a string is wanted|1|got a list|name: [x]\nrepository: /x\nmetrics: {m: {kind: exit, command: x}}
 a string where a list is wanted|3|list|name: x\nrepository: /x\nbuild: {steps: make}\nmetrics: {m: {kind: exit, command: x}}
-a mapping is wanted|3|mapping|name: x\nrepository: /x\nmetrics: none
+a mapping is wanted|3|a map|name: x\nrepository: /x\nmetrics: none
 a duration that is none|3|duration|name: x\nrepository: /x\nbuild: {steps: [], timeout: soon}\nmetrics: {m: {kind: exit, command: x}}
 a size that is none|3|size|name: x\nrepository: /x\nsandbox: {memory: much}\nmetrics: {m: {kind: exit, command: x}}
 a number that is none|3|number|name: x\nrepository: /x\nbudget: {runs: many}\nmetrics: {m: {kind: exit, command: x}}
-a number out of its range|3|least|between|name: x\nrepository: /x\nbudget: {runs: -5}\nmetrics: {m: {kind: exit, command: x}}
+a number out of its range|3|from 1 to|name: x\nrepository: /x\nbudget: {runs: -5}\nmetrics: {m: {kind: exit, command: x}}
 a yes-or-no that is neither|3|yes|name: x\nrepository: /x\nsandbox: {network: perhaps}\nmetrics: {m: {kind: exit, command: x}}
 a metric kind that is not known|3|wall|name: x\nrepository: /x\nmetrics: {m: {kind: wal, command: x}}
 a word that is not one of those allowed|3|up|name: x\nrepository: /x\nmetrics: {m: {kind: value, command: x, worse: upward}}
@@ -50,7 +50,7 @@ a key of another kind|3|regex|name: x\nrepository: /x\nmetrics: {m: {kind: wall,
 a metric without a command|3|command|name: x\nrepository: /x\nmetrics: {m: {kind: exit}}
 no repository||repository|name: x\nmetrics: {m: {kind: exit, command: x}}
 no metric||metrics|name: x\nrepository: /x
-an empty file||empty|mapping|\n
+an empty file||empty/mapping|\n
 END
 
 claim "a file that is not there, a folder, a huge file, text that is no UTF-8"

@@ -25,7 +25,7 @@ bisect 0 "$line" --seed 5 --metric value:worse=up --measure "$noise \$(cat level
 is_culprit "$answer"
 run 0 bisectctl history --store "$work/ends" --json
 for end in good bad; do
-    json '[.items[] | select(.revision == $end)] | length >= 2' --arg end "$(git -C "$line" rev-parse $end)"
+    json '[.items[] | select(.revision == $it)] | length >= 2' --arg it "$(git -C "$line" rev-parse $end)"
 done
 
 claim "a regression that vanishes on measuring is not reproduced, with what may differ"
@@ -43,10 +43,10 @@ for name in slow fast; do
 done
 biased="case \$BISECTD_SOURCE in */slow/*) f=1.5 ;; *) f=1 ;; esac
     $noise \$(cat level) 0.3 | awk -v f=\$f '{ print \$1 * f }'"
-run 0 bisectctl submit --store "$work/data" --repo "$work/gone" --good good --bad bad --seed 7 --json \
+run 0 bisectctl submit --coordinator "unix:$(socket_of "$work/data")" --repo "$work/gone" --good good --bad bad --seed 7 --json \
     --metric value:worse=up --measure "$biased"
 id=$(field .id)
 status=0
-timeout 200 bisectctl watch "$id" --store "$work/data" --json >"$out" 2>"$err" || status=$?
+timeout 200 bisectctl watch "$id" --coordinator "unix:$(socket_of "$work/data")" --json >"$out" 2>"$err" || status=$?
 [ $status -eq 3 ] || [ $status -eq 4 ] || fail "exit status $status"
 json '.culprits == []'

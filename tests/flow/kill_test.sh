@@ -16,7 +16,7 @@ bisect-worker --coordinator "unix:$(socket_of "$work/data")" --work-dir "$work/w
 worker=$!
 started+=("$worker")
 mkfifo "$work/alive"
-run 0 bisectctl submit --store "$work/data" --repo "$work/line" --good good --bad bad --metric exit --json \
+run 0 bisectctl submit --coordinator "unix:$(socket_of "$work/data")" --repo "$work/line" --good good --bad bad --metric exit --json \
     --measure "(setsid sleep $nap &); echo here >$work/alive; sleep $nap"
 read -r -t 60 word <"$work/alive" || fail "the job did not start"
 exec 6<>"$work/alive"

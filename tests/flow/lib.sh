@@ -37,6 +37,7 @@ wait_for_store() { # STORE
 
 clean_up() {
     local status=$? pid lock
+    trap - ERR
     set +e
     for pid in "${started[@]}"; do
         kill -KILL "$pid" 2>/dev/null
@@ -75,9 +76,9 @@ nobody_naps() {
 fail() { # WORDS
     echo "$claim_text: $1" >&2
     echo "--- stdout:" >&2
-    head -c 6000 "$out" >&2
+    cut -c 1-300 "$out" | head -n 80 >&2
     echo "--- stderr:" >&2
-    tail -c 6000 "$err" >&2
+    tail -n 40 "$err" | cut -c 1-300 >&2
     exit 1
 }
 
@@ -100,11 +101,11 @@ field() { # FILTER: of the document in $out
 }
 
 says() { # REGEX: in stdout or stderr, upper and lower case alike
-    cat "$out" "$err" | grep -qiE -- "$1" || fail "nobody said: $1"
+    grep -qiE -- "$1" "$out" "$err" || fail "nobody said: $1"
 }
 
 says_not() { # REGEX
-    if cat "$out" "$err" | grep -qiE -- "$1"; then fail "somebody said: $1"; fi
+    if grep -qiE -- "$1" "$out" "$err"; then fail "somebody said: $1"; fi
 }
 
 # A bisection of good..bad in a repository of tests/support, as JSON.

@@ -10,14 +10,15 @@ bisect 0 "$work/long" --store "$work/store" --build 'sh build.sh' --measure 'cat
 is_culprit "$answer"
 cp "$out" "$work/verdict"
 id=$(field .id)
+wait_for_store "$work/store"
 serve --data-dir "$work/store" --listen none --workers 0
 api "$work/store" GET "/api/v1/bisections/$id/tasks?limit=1000"
-jq '[.items[].spec | . as $task | .builds[] | select($task.is_verification | not) | .revision] | unique |
+jq '[.items[].spec | . as $task | .builds[] | select($task.verification | not) | .revision] | unique |
     length' "$out" >"$work/n_searched"
 [ "$(cat "$work/n_searched")" -le 14 ] || fail "$(cat "$work/n_searched") revisions built, ends included"
 
 claim "and at most 2 runs a revision besides verification's"
-jq -e '[.items[].spec | select(.is_verification | not) | . as $task | .runs[] |
+jq -e '[.items[].spec | select(.verification | not) | . as $task | .runs[] |
         $task.builds[.build].revision] | group_by(.) | all(length <= 2)' "$out" >/dev/null ||
     fail "a revision has more than 2 runs"
 

@@ -60,15 +60,30 @@ run 3 bisectctl run --repo "$work/flat" --good good --bad bad --json --measure '
 json '.verdict == "not_reproduced" and .p_no_change >= 0.99 and .culprits == [] and .min_effect.value > 0'
 
 claim "a shallow clone is refused, with how to unshallow"
-git clone -q --depth 5 "file://$line" "$work/shallow" 2>/dev/null
-ask 2 "$work/shallow" HEAD~3 HEAD
+git clone -q --depth 5 "file://$line" "$work/shallow"
+ask 2 "$work/shallow" "$(git -C "$line" rev-parse good)" HEAD
+says "unshallow"
+git init -q "$work/cut" # both ends are there, but not all that lies between them
+cd "$work/cut"
+git commit -q --allow-empty -m base
+git checkout -q -b side
+for i in 1 2 3 4 5 6 7 8; do git commit -q --allow-empty -m "side $i"; done
+git checkout -q main
+git commit -q --allow-empty -m "good"
+git commit -q --allow-empty -m "main"
+git merge -q --no-edit side
+cd "$work"
+git clone -q --depth 4 "file://$work/cut" "$work/cut-clone"
+ask 2 "$work/cut-clone" 'HEAD^{/good}' HEAD
 says "unshallow"
 
 claim "missing objects are refused"
 cp -r "$line" "$work/holes"
-git -C "$work/holes" unpack-objects -q <"$(find "$work/holes/.git" -name '*.pack')" || true
-for pack in "$work"/holes/.git/objects/pack/*; do mv "$pack" "$work/"; done
-for pack in "$work"/*.pack; do git -C "$work/holes" unpack-objects -q <"$pack"; done
+for pack in "$work"/holes/.git/objects/pack/*.pack; do
+    [ -e "$pack" ] || continue # a small history is loose already
+    mv "$pack" "$work/pack"
+    git -C "$work/holes" unpack-objects -q <"$work/pack"
+done
 hole=$(commit_at "$line" 9)
 rm -f "$work/holes/.git/objects/${hole:0:2}/${hole:2}"
 ask 2 "$work/holes" good bad
