@@ -4,18 +4,19 @@
 #include "api/server.h"
 #include "app/driver.h"
 #include "app/loop.h"
-#include "base/place.h"
 #include "app/pool.h"
 #include "app/quote.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "engine/local.h"
 #include "store/tokens.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ enum { N_THREADS = 2, MAX_ROUNDS = 8 };
 struct daemon {
     struct daemon_options o;
     char *socket; /* path, removed at the end */
+    ino_t socket_inode;
     struct store *store;
     struct loop *loop;
     struct pool *pool;
@@ -131,7 +133,18 @@ static enum err_code listen_private(struct daemon *d, struct err *e)
 
     if (place_make_folder(d->socket, e) || listen_unix(d->socket, &fd, e))
         return e->code;
+    struct stat at;
+    d->socket_inode = stat(d->socket, &at) ? 0 : at.st_ino;
     return server_listen(d->server, fd, LISTENER_PRIVATE, e);
+}
+
+/* Whoever removed the data folder under us and made it anew has a socket of the same name. */
+static void remove_socket(const struct daemon *d)
+{
+    struct stat at;
+
+    if (!stat(d->socket, &at) && at.st_ino == d->socket_inode)
+        (void)unlink(d->socket);
 }
 
 static enum err_code listen_open(struct daemon *d, struct err *e)
@@ -357,7 +370,7 @@ void daemon_free(struct daemon *d)
     driver_free(d->driver);
     local_free(d->local);
     if (d->store)
-        (void)unlink(d->socket);
+        remove_socket(d);
     store_close(d->store);
     loop_free(d->loop);
     fd_close(d->signal_fd);
