@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The command line, and where the socket lies. */
 #include "app/options.h"
-#include "base/place.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "unit/run.h"
 #include <stdlib.h>
 #include <string.h>
