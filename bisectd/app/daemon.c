@@ -179,6 +179,8 @@ static enum err_code open_store(struct daemon *d, struct err *e)
     do {
         code = store_open(d->o.config->data_dir, &d->store, e);
     } while (code == ERR_CONFLICT && mono_now().ns < end_ns && nanosleep(&nap, NULL) == 0);
+    if (!code)
+        store_limit_tries(d->store, (uint32_t)d->o.config->limits.n_tries);
     return code;
 }
 

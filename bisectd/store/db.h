@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "model/project.h"
+#include "queue/life.h"
 #include "store/store.h"
 #include <math.h>
 #include <sqlite3.h>
@@ -26,6 +27,7 @@ struct store {
     char *dir;
     char *path; /* of the database */
     int lock_fd;
+    struct life_limits limits;
     bool in_turn; /* between store_begin and store_commit or store_rollback */
     struct db_slot cache[DB_CACHE_SLOTS];
 };

@@ -368,7 +368,7 @@ enum err_code lease_give_back(struct store *s, const struct lease_row *l, enum r
 
     enum err_code code = task_life(s, l->task.text, &life, e);
     if (!code)
-        code = life_return(&life, why, &life_limits_default, e);
+        code = life_return(&life, why, &s->limits, e);
     if (!code)
         code = task_save(s, l->task.text, &life, at, e);
     if (!code)

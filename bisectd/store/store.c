@@ -99,6 +99,7 @@ enum err_code store_open(const char *data_dir, struct store **out, struct err *e
 
     AUTO(store_close) struct store *s = mem_alloc(sizeof(*s));
     s->lock_fd = -1;
+    s->limits = life_limits_default;
     s->dir = mem_dup(data_dir);
     s->path = path_join(data_dir, "bisectd.db");
 
@@ -133,6 +134,11 @@ void store_close(struct store *s)
     mem_free(s->dir);
     mem_free(s->path);
     mem_free(s);
+}
+
+void store_limit_tries(struct store *s, uint32_t max_tries)
+{
+    s->limits.max_tries = max_tries;
 }
 
 const char *store_data_dir(const struct store *s)

@@ -36,6 +36,9 @@ MUST_CHECK enum err_code store_open(const char *data_dir, struct store **out, st
 void store_close(struct store *s);
 DEFINE_AUTO(struct store, store_close)
 
+/** Tries of a task that fails for reasons of the machine; 3 until told. */
+void store_limit_tries(struct store *s, uint32_t max_tries);
+
 /** The folder, as given. Borrowed. */
 const char *store_data_dir(const struct store *s);
 
