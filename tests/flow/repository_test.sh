@@ -74,7 +74,7 @@ git commit -q --allow-empty -m "main"
 git merge -q --no-edit side
 cd "$work"
 git clone -q --depth 4 "file://$work/cut" "$work/cut-clone"
-ask 2 "$work/cut-clone" 'HEAD^{/good}' HEAD
+ask 2 "$work/cut-clone" "$(git -C "$work/cut" rev-parse 'main^{/good}')" HEAD
 says "unshallow"
 
 claim "missing objects are refused"
