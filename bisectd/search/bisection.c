@@ -122,6 +122,11 @@ void bisection_free(struct bisection *b)
     mem_free(b);
 }
 
+void bisection_skip_verification(struct bisection *b)
+{
+    b->is_unverified = true;
+}
+
 void effects_fini(struct effects *f)
 {
     for (size_t i = 0; i < f->n_issue; i++)

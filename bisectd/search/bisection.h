@@ -74,6 +74,8 @@ MUST_CHECK enum err_code bisection_new(const struct request *request, const stru
                                        struct bisection **out, struct err *e);
 void bisection_free(struct bisection *b);
 DEFINE_AUTO(struct bisection, bisection_free)
+/** Answers as soon as the posterior allows, without fresh builds. For studies of the search. */
+void bisection_skip_verification(struct bisection *b);
 
 /** What happened, without deciding. Used to rebuild a state from the store. */
 void bisection_absorb(struct bisection *b, const struct event *event);

@@ -176,12 +176,13 @@ static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, ui
                                        bool is_single, uint32_t *verify)
 {
     const struct standing *s = &b->standing[suspect];
+    bool is_settled = s->is_verified || b->is_unverified;
 
-    if (!s->is_verified && s->n_fresh_failed < 2) {
+    if (!is_settled && s->n_fresh_failed < 2) {
         *verify = suspect;
         return JUDGE_VERIFY;
     }
-    if (!s->is_verified) {
+    if (!is_settled) {
         b->culprit = is_single ? suspect : UINT32_MAX;
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
                          "%.10s could not be verified by a fresh build: %s",

@@ -37,6 +37,7 @@ struct bisection {
     bool is_first_parent, is_no_inside;
     uint64_t seed;
     int64_t budget_runs;
+    bool is_unverified; /* finishes where it would verify */
 
     /* What is known */
     struct dag *dag;
