@@ -46,6 +46,11 @@ clean_up() {
     while read -r lock; do
         wait_for_store "${lock%/lock}"
     done < <(find "$work" -name lock -type f 2>/dev/null)
+    # In a sanitizer build, what a daemon or worker reported is in its log.
+    if grep -rE 'ERROR: [A-Za-z]+Sanitizer|runtime error:' "$work" --include='*.log' -h -A 12 >&2; then
+        claim_text="no sanitizer reports anything"
+        status=1
+    fi
     if [ $status -eq 0 ]; then
         echo "$n_claims claims hold"
     else
@@ -57,6 +62,7 @@ clean_up() {
         chmod -R u+rwX "$work" 2>/dev/null
         rm -rf "$work"
     fi
+    exit $status
 }
 failed_line=0
 trap 'failed_line=$LINENO' ERR

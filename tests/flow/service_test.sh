@@ -97,7 +97,7 @@ run 0 bisectctl show "$id" --store "$data" --json
 is_culprit "$answer"
 stop "$daemon"
 
-claim "a store that is corrupt, from the future or read-only is an error that says what to do"
+claim "a store that is corrupt or from the future is an error that says what to do"
 cp -r "$data" "$work/future"
 sqlite3 "$work/future/bisectd.db" "PRAGMA user_version = 999999"
 run 1 bisectd --data-dir "$work/future" --listen none
