@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 enum { N_DELTAS = 24, N_RATES = 33 };
-static const double delta_low = .25, delta_high = 20;
+static const double delta_low = .45, delta_high = 20;
 
 double log_add(double a, double b)
 {

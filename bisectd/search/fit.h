@@ -5,7 +5,7 @@
  * differences between splits of the same runs are log Bayes factors.
  *
  * Numbers (fit_normal): y = mu(host) + delta * sigma * x + sigma * noise, mu flat, p(sigma) ~
- * 1/sigma, delta log-uniform on a grid from .25 to 20; the integral over sigma by Laplace's method
+ * 1/sigma, delta log-uniform on a grid from .45 to 20; the integral over sigma by Laplace's method
  * in log(1/sigma). The proper prior on delta is what keeps few runs from claiming much.
  *
  * Rates (fit_rate): pass or fail; the good rate is 0 or anything, the bad rate 1 or anything

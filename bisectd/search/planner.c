@@ -9,7 +9,6 @@
 enum { MAX_CHAINS = 32, N_UNBUILT = 16, N_BUILT = 12, MAX_COMPONENTS = 64, N_NODES = 7 };
 static const uint32_t repeats[] = {1, 2, 4, 8};
 static const double least_build_price = 2; /* cheaper builds are not worth more revisions */
-static const double task_price = 1;        /* lease, checkout, unpacking */
 static const double least_weight = 2e-4;   /* hypotheses below this do not guide */
 const double planner_presumed_broken = .05;
 
@@ -176,7 +175,7 @@ static double price_of(const struct planner *p, uint32_t revision, uint32_t n_ru
 {
     double build =
         p->testable[revision] == TESTABLE_YES ? 0 : fmax(p->build_price, least_build_price);
-    return build + task_price + n_runs;
+    return build + p->task_price + n_runs;
 }
 
 static void consider(const struct planner *p, uint32_t revision, uint8_t *mark, double *share,

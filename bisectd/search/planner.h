@@ -23,6 +23,7 @@ struct planner {
     const uint8_t *is_barred; /* commits not to be chosen now: in flight, or off the main line */
     uint32_t good, bad;       /* the ends */
     double build_price;       /* of building one revision, in runs */
+    double task_price;        /* of a task beside its builds and runs, in runs */
 };
 
 struct probe {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Prior masses; what is left belongs to a step in the direction asked for. */
-static const double prior_none = .2, prior_reversed = .03, prior_merge_base = .05;
+static const double prior_none = .1, prior_reversed = .03, prior_merge_base = .05;
 
 struct posterior *posterior_new(uint32_t n_commits, const double *weight, bool is_rate,
                                 enum worse worse, const uint8_t *is_above_base)

@@ -11,6 +11,7 @@ enum {
     VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
     MAX_PARTNERS = 4
 };
+static const double task_seconds = .1;      /* what a task costs beside builds and runs */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
 struct task_spec *spec_copy(const struct task_spec *t)
@@ -94,14 +95,31 @@ static bool is_out(const struct bisection *b, uint32_t v)
     return false;
 }
 
+static double mean_run_seconds(const struct bisection *b)
+{
+    return b->n_runs_timed > 0 ? fmax(b->run_seconds / b->n_runs_timed, 1e-3) : 1;
+}
+
 /** A build's price in runs, from what builds and runs have taken so far. */
 static double build_price(const struct bisection *b)
 {
-    if (b->n_builds_timed == 0 || b->n_runs_timed == 0)
+    if (b->n_builds_timed == 0)
         return 1;
-    double build = b->build_seconds / b->n_builds_timed;
-    double run = b->run_seconds / b->n_runs_timed;
-    return build / fmax(run, 1e-3);
+    return b->build_seconds / b->n_builds_timed / mean_run_seconds(b);
+}
+
+/** Lease, checkout and unpacking, in runs; more than one run's worth is not saved by batches. */
+static double task_price(const struct bisection *b)
+{
+    return fmin(task_seconds / mean_run_seconds(b), 1);
+}
+
+/** Choosing again after each run is best, unless the tasks would cost more than the runs. */
+static uint32_t batch_of(const struct bisection *b, uint32_t n_runs)
+{
+    uint32_t worth = (uint32_t)ceil(4 * task_price(b));
+
+    return worth < n_runs ? worth : n_runs;
 }
 
 static struct probe choose(const struct bisection *b)
@@ -127,6 +145,7 @@ static struct probe choose(const struct bisection *b)
         .good = b->range->good,
         .bad = b->range->bad,
         .build_price = build_price(b),
+        .task_price = task_price(b),
     });
     mem_free(testable);
     mem_free(is_barred);
@@ -147,7 +166,7 @@ struct task_spec *plan_search(struct bisection *b)
     /* With several hosts a run says little without one of the good end taken on the same host. */
     bool has_reference = b->evidence->n_hosts > 1 && c.revision != b->range->good;
     uint32_t reference = has_reference ? spec_add_build(t, b, b->range->good, false) : 0;
-    for (uint32_t i = 0; i < c.n_runs; i++) {
+    for (uint32_t i = 0; i < batch_of(b, c.n_runs); i++) {
         spec_add_run(t, b, main, c.revision);
         if (has_reference && i % 2 == 0)
             spec_add_run(t, b, reference, b->range->good);

@@ -166,7 +166,7 @@ START_TEST(evidence_agrees_with_slow_integration)
     fit_normal(&s, 1, scale, &fit);
     fit_normal_none(&s, scale, &none);
     for (int j = 0; j < 24; j++)
-        slow = log_add(slow, slow_log_evidence(&s, .25 * pow(80, j / 23.)) - log(24));
+        slow = log_add(slow, slow_log_evidence(&s, .45 * pow(20 / .45, j / 23.)) - log(24));
     double fast = log_add(fit.log_effect, fit.log_small);
     double slow_factor = slow - slow_log_evidence(&s, 0);
     ck_assert_double_eq_tol(fast - none.log_none, slow_factor, .1);
