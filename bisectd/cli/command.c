@@ -11,6 +11,7 @@
 const struct command *const commands[] = {
     &command_run,
     &command_plan,
+    &command_simulate,
     &command_submit,
     &command_list,
     &command_show,

@@ -32,8 +32,8 @@ extern const struct command *const commands[]; /* in the order help prints them 
 extern const size_t n_commands;
 
 extern const struct command command_run, command_submit, command_list, command_show, command_watch,
-    command_log, command_cancel, command_plan, command_history, command_config_check,
-    command_replay, command_export, command_completion;
+    command_log, command_cancel, command_plan, command_simulate, command_history,
+    command_config_check, command_replay, command_export, command_completion;
 
 /** The command that argv[0] (and argv[1]) name, or NULL; *n_used: how many words that took. */
 const struct command *command_find(int argc, const char *const *argv, int *n_used);

@@ -21,6 +21,13 @@ void options_init(struct options *o)
         .timeout_ns = -1,
         .build_timeout_ns = -1,
         .limit = -1,
+        .commits = -1,
+        .trials = -1,
+        .culprits = -1,
+        .stored = -1,
+        .repeats = -1,
+        .build_cost = -1,
+        .broken = -1,
     };
 }
 
@@ -104,6 +111,17 @@ static enum err_code read_effect(const char *text, void *at, struct err *e)
     return ERR_OK;
 }
 
+static enum err_code read_number(const struct flag *f, const char *text, void *at, struct err *e)
+{
+    double x = 0;
+
+    if (text_num(text, &x, e) || x < (double)f->low || x > (double)f->high)
+        return err_set(e, ERR_INVALID, "expected a number from %lld to %lld, got \"%s\"",
+                       (long long)f->low, (long long)f->high, text);
+    *(double *)at = x;
+    return ERR_OK;
+}
+
 static enum err_code read_duration(const char *text, void *at, struct err *e)
 {
     int64_t ns = 0;
@@ -140,6 +158,8 @@ static enum err_code read_value(const struct flag *f, const char *text, struct o
         return read_probability(text, at, e);
     case FLAG_PERCENT:
         return read_effect(text, at, e);
+    case FLAG_NUMBER:
+        return read_number(f, text, at, e);
     case FLAG_DURATION:
         return read_duration(text, at, e);
     }

@@ -30,6 +30,11 @@ struct options {
     /* what to print */
     const char *format, *revision, *shell;
     int64_t limit;
+    /* simulate */
+    const char *effect, *noise, *policy;
+    int64_t commits, trials, culprits, stored, repeats;
+    double build_cost, broken;
+    bool verify;
     bool json, csv, raw, defaults, help;
     /* the words that are not flags */
     const char *words[OPTIONS_WORDS];
@@ -49,6 +54,7 @@ enum flag_type {
     FLAG_SEED,        /* uint64_t, and has_seed */
     FLAG_PROBABILITY, /* double: .99 or 99% */
     FLAG_PERCENT,     /* double, in percent: 2 or 2% */
+    FLAG_NUMBER,      /* double, `low` to `high` */
     FLAG_DURATION     /* int64_t, ns: 90s 5m 2h */
 };
 
