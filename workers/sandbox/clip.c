@@ -93,10 +93,16 @@ void clip_pour(const struct clip *c, struct clip *into)
     char mark[64];
     size_t n_mark = cut_mark(c, mark, sizeof(mark));
     size_t n_tail = tail_kept(c);
+    size_t half = into->max_bytes / 2;
 
     if (c->head.len)
         clip_add(into, c->head.data, c->head.len);
-    clip_add(into, mark, n_mark);
+    /* A mark between what the other's head and its tail can hold is cut out itself; the cut that
+     * is left then counts for both. */
+    if (n_mark && into->head.len == half && n_tail >= half)
+        into->n_seen += c->n_seen - c->head.len - n_tail;
+    else
+        clip_add(into, mark, n_mark);
     if (n_tail)
         clip_add(into, c->tail.data + c->tail.len - n_tail, n_tail);
 }

@@ -57,6 +57,23 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
+START_TEST(a_cut_within_a_cut_counts_once_and_whole)
+{
+    AUTO(clip_fini) struct clip inner;
+    AUTO(clip_fini) struct clip outer;
+    AUTO(buf_fini) struct buf got = {0};
+
+    clip_init(&inner, 8);
+    clip_add(&inner, "abcdefghijklmnopqrst", 20); /* abcd, 12 left out, qrst */
+    clip_init(&outer, 8);
+    clip_add(&outer, "12", 2);
+    clip_pour(&inner, &outer);
+    clip_add(&outer, "3", 1);
+    clip_render(&outer, &got);
+    ck_assert_str_eq(buf_str(&got), "12ab\n[... 15 bytes left out ...]\nrst3");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("clip");
@@ -64,6 +81,7 @@ int main(void)
 
     tcase_add_loop_test(tc, clip_keeps_both_ends, 0, LEN(rows));
     tcase_add_test(tc, memory_is_bounded);
+    tcase_add_test(tc, a_cut_within_a_cut_counts_once_and_whole);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
