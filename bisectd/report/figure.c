@@ -100,6 +100,18 @@ void figure_ratio(struct buf *out, double ratio)
     buf_printf(out, "%+.*f %%", digits, percent);
 }
 
+void figure_effect(struct buf *out, double percent, const char *unit)
+{
+    double times = percent / 100;
+
+    if (unit || !(times >= 2))
+        buf_printf(out, "%.3g %s", percent, unit ? unit : "%");
+    else if (times < 9.95)
+        buf_printf(out, "%.2g times the good level", times);
+    else
+        buf_printf(out, "%.0f times the good level", times);
+}
+
 void figure_probability(struct buf *out, double p)
 {
     double percent = p * 100;

@@ -21,6 +21,9 @@ void figure_value(struct buf *out, double value, struct figure_scale scale);
 void figure_change(struct buf *out, double delta, struct figure_scale scale);
 /** "+61.1 %", "31.0 times as much", nothing for nan. */
 void figure_ratio(struct buf *out, double ratio);
+/** A change in percent of the good level: "1.5 %", "149 %", "10 times the good level". `unit` is of
+ *  a change that has one of its own, such as "points"; else NULL. */
+void figure_effect(struct buf *out, double percent, const char *unit);
 /** "99.3 %", "over 99.9 %", "under 0.1 %". */
 void figure_probability(struct buf *out, double p);
 /** "1 build", "7 builds". */

@@ -3,8 +3,6 @@
 #include "report/summary.h"
 #include <string.h>
 
-enum { COMMAND_COLUMNS = 52 };
-
 struct writer {
     const struct verdict *v;
     const struct place *p;
@@ -12,16 +10,16 @@ struct writer {
     struct buf *out;
 };
 
+/* The reason stands above as a comment: all of it can be pasted into a shell, and no line is longer
+ * than its command. */
 static void add_step(const struct writer *w, const struct buf *command, const char *why)
 {
     buf_adds(w->out, "  ");
-    style_add(w->out, w->s, INK_STRONG, buf_str(command));
-    for (size_t n = command->len; n < COMMAND_COLUMNS; n++)
-        buf_addc(w->out, ' ');
-    buf_adds(w->out, " ");
     style_ink(w->out, w->s, INK_FAINT);
-    buf_printf(w->out, "# %s", why); /* so that a whole line can be pasted into a shell */
+    buf_printf(w->out, "# %s", why);
     style_plain(w->out, w->s);
+    buf_adds(w->out, "\n  ");
+    style_add(w->out, w->s, INK_STRONG, buf_str(command));
     buf_addc(w->out, '\n');
 }
 
@@ -34,18 +32,37 @@ static void add_place(const struct place *p, struct buf *command)
         buf_adds(command, " --coordinator ");
         text_shell(command, p->coordinator);
     }
+    if (p->token_file) {
+        buf_adds(command, " --token-file ");
+        text_shell(command, p->token_file);
+    }
 }
 
 /* bisectctl WORD ID [MORE] [--store DIR] */
+static void begin_ours(const struct writer *w, const char *word, const char *more,
+                       struct buf *command)
+{
+    buf_printf(command, "bisectctl %s ", word);
+    text_shell(command, w->v->id ? w->v->id : "");
+    buf_adds(command, more);
+    add_place(w->p, command);
+}
+
 static void add_ours(const struct writer *w, const char *word, const char *more, const char *why)
 {
     AUTO(buf_fini) struct buf command = {0};
 
-    buf_printf(&command, "bisectctl %s ", word);
-    text_shell(&command, w->v->id ? w->v->id : "");
-    buf_adds(&command, more);
-    add_place(w->p, &command);
+    begin_ours(w, word, more, &command);
     add_step(w, &command, why);
+}
+
+static void add_export(const struct writer *w)
+{
+    AUTO(buf_fini) struct buf command = {0};
+
+    begin_ours(w, "export", " --format git-bisect-log", &command);
+    buf_adds(&command, " > bisect.log");
+    add_step(w, &command, "for git bisect replay bisect.log");
 }
 
 static void add_git_show(const struct writer *w, const struct revision *r)
@@ -78,7 +95,7 @@ static void after_culprit(const struct writer *w)
         add_git_show(w, &w->v->culprits[i].revision);
     if (w->v->n_culprits > 0)
         add_log(w, &w->v->culprits[0].revision, "how it was built and measured");
-    add_ours(w, "export", " --format git-bisect-log", "for git bisect replay");
+    add_export(w);
     add_ours(w, "replay", "", "every decision again, from the samples");
 }
 
@@ -86,7 +103,7 @@ static void after_range(const struct writer *w)
 {
     if (w->v->n_untestable > 0)
         add_log(w, &w->v->untestable[0], "why it could not be tested");
-    add_ours(w, "export", " --format git-bisect-log", "for git bisect replay");
+    add_export(w);
 }
 
 static void after_not_reproduced(const struct writer *w)
@@ -95,19 +112,75 @@ static void after_not_reproduced(const struct writer *w)
     add_ours(w, "log", "", "every task: what was built and measured");
 }
 
+/* What ended it, by its own words, and the flag that gives it more. */
+/* clang-format off */
+static const struct {
+    const char *words;
+    const char *advice;
+} shortages[] = {
+    {"time budget",    "Run the same command again with a larger --budget-time or a larger --min-effect: it reuses every build and sample."},
+    {"budget of",      "Run the same command again with a larger --budget-runs or a larger --min-effect: it reuses every build and sample."},
+    {"",               "Run the same command again with a larger --min-effect: it reuses every build and sample."},
+};
+/* clang-format on */
+
+/* Nothing was ever built or measured: there is no log to look at. */
+static bool has_tasks(const struct verdict *v)
+{
+    return v->range_size > 0 || v->cost.n_builds > 0 || v->cost.n_runs > 0;
+}
+
 static void after_inconclusive(const struct writer *w)
 {
-    add_ours(w, "log", "", "every task: what was built and measured");
-    style_paragraph(w->out, w->s, 2,
-                    "Run the same command again with a larger --budget-runs or a larger "
-                    "--min-effect: it reuses every build and sample.");
+    const char *message = w->v->message ? w->v->message : "";
+    size_t i = 0;
+
+    if (has_tasks(w->v))
+        add_ours(w, "log", "", "every task: what was built and measured");
+    while (!strstr(message, shortages[i].words))
+        i++;
+    style_paragraph(w->out, w->s, 2, shortages[i].advice);
+}
+
+/* The revision that the message speaks of, in SHORT_HEX digits; false: of none. */
+static bool revision_in(const char *message, struct revision *out)
+{
+    for (const char *at = message; *at;) {
+        size_t n = strspn(at, "0123456789abcdef");
+        if (n == SHORT_HEX) {
+            memcpy(out->hex, at, n);
+            out->hex[n] = '\0';
+            return true;
+        }
+        at += n;
+        at += strcspn(at, " ");
+        at += *at == ' ';
+    }
+    return false;
 }
 
 static void after_failed(const struct writer *w)
 {
-    if (w->v->n_untestable > 0)
+    struct revision named = {{0}};
+    bool is_named = revision_in(w->v->message ? w->v->message : "", &named);
+
+    if (!has_tasks(w->v)) {
+        style_paragraph(w->out, w->s, 2, "Mend what is said above, then give the command again.");
+        return;
+    }
+    if (is_named)
+        add_log(w, &named, "what its commands printed");
+    else if (w->v->n_untestable > 0)
         add_log(w, &w->v->untestable[0], "what its commands printed");
     add_ours(w, "log", "", "every task: what was built, and what failed");
+}
+
+static void after_cancel(const struct writer *w)
+{
+    if (has_tasks(w->v))
+        add_ours(w, "log", "", "every task: what was built and measured");
+    style_paragraph(w->out, w->s, 2,
+                    "The same command searches anew; it reuses every build and sample.");
 }
 
 static void while_running(const struct writer *w)
@@ -134,7 +207,7 @@ void next_write(const struct verdict *v, const struct place *p, const struct sty
 
     buf_adds(out, "\nWhat to type next:\n");
     if (v->state == BISECTION_CANCELED && v->kind == VERDICT_NONE)
-        after_failed(&w);
+        after_cancel(&w);
     else
         after[v->kind](&w);
 }

@@ -18,7 +18,9 @@ uint32_t progress_candidates(const struct verdict *v)
         listed += v->culprits[i].probability;
     size_t n = v->n_candidates + v->n_culprits;
     /* A flat belief over a long range has no candidate worth listing: then all are left. */
-    if (n == 0 || n > v->range_size || listed + v->p_no_change < .5)
+    if (isfinite(v->p_no_change))
+        listed += v->p_no_change;
+    if (n == 0 || n > v->range_size || listed < .5)
         return v->range_size;
     return (uint32_t)n;
 }

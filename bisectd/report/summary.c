@@ -93,7 +93,7 @@ static void write_step(const struct verdict *v, const struct culprit *c, const s
     style_plain(out, s);
     buf_adds(out, ": ");
     figure_change(out, c->delta, scale);
-    if (isfinite(c->ratio)) {
+    if (isfinite(c->ratio) && fabs(c->ratio - 1) >= 1e-4) { /* else the difference says more */
         buf_adds(out, ", ");
         figure_ratio(out, c->ratio);
     }
@@ -266,7 +266,7 @@ static void write_no_culprit(const struct verdict *v, const struct style *s, str
         figure_count(out, v->n_candidates, "commit", "commits");
     }
     buf_addc(out, '\n');
-    if (v->message && v->message[0])
+    if (v->message && v->message[0] && strcmp(v->message, word_of(v)) != 0)
         style_paragraph(out, s, 2, v->message);
     buf_addc(out, '\n');
     if (v->n_candidates == 0 || v->kind == VERDICT_FAILED || v->kind == VERDICT_NOT_REPRODUCED)
@@ -320,9 +320,12 @@ static void write_question(const struct verdict *v, const struct style *s, struc
         style_hostile(out, v->platform, NAME_BYTES);
     }
     /* Values without spread have a minimum effect too small to be worth a word. */
-    if (isfinite(v->min_effect_percent) && v->min_effect_percent >= .01)
-        buf_printf(out, ", changes under %.3g %s are not looked for", v->min_effect_percent,
-                   figure_scale_of(v->metric_unit, 1).of_change ? "points" : "%");
+    if (isfinite(v->min_effect_percent) && v->min_effect_percent >= .01) {
+        buf_adds(out, ", changes under ");
+        figure_effect(out, v->min_effect_percent,
+                      figure_scale_of(v->metric_unit, 1).of_change ? "points" : NULL);
+        buf_adds(out, " are not looked for");
+    }
     buf_addc(out, '\n');
     if (v->range_size == 0)
         return;
@@ -338,7 +341,9 @@ static void write_question(const struct verdict *v, const struct style *s, struc
 
 static void write_belief(const struct verdict *v, const struct style *s, struct buf *out)
 {
-    if (v->kind != VERDICT_NOT_REPRODUCED && v->kind != VERDICT_INCONCLUSIVE)
+    bool is_worth_a_line = v->kind == VERDICT_NOT_REPRODUCED || v->kind == VERDICT_INCONCLUSIVE;
+
+    if (!is_worth_a_line || !isfinite(v->p_no_change)) /* nan: nothing was measured */
         return;
     style_label(out, s, "no change");
     figure_probability(out, v->p_no_change);

@@ -18,6 +18,7 @@ struct place {
     const char *repository;  /* a folder with the commits; named unless it is the current one */
     const char *store;       /* given as --store */
     const char *coordinator; /* given as --coordinator */
+    const char *token_file;  /* given as --token-file */
 };
 /** "What to type next": whole command lines with a reason each. */
 void next_write(const struct verdict *v, const struct place *p, const struct style *s,

@@ -43,6 +43,20 @@ static const struct {
 };
 
 static const struct {
+    double percent;
+    const char *unit;
+    const char *want;
+} effects[] = {
+    {1.5,   NULL,     "1.5 %"},
+    {149.4, NULL,     "149 %"},
+    {302,   NULL,     "3 times the good level"},
+    {250,   NULL,     "2.5 times the good level"},
+    {1000,  NULL,     "10 times the good level"},
+    {234567, NULL,    "2346 times the good level"},
+    {40,    "points", "40 points"},
+};
+
+static const struct {
     double p;
     const char *want;
 } probabilities[] = {
@@ -68,6 +82,15 @@ START_TEST(ratios_are_changes)
     figure_ratio(&out, ratios[_i].ratio);
     ck_assert_msg(strcmp(buf_str(&out), ratios[_i].want) == 0, "%s: got \"%s\"", ratios[_i].name,
                   buf_str(&out));
+}
+END_TEST
+
+START_TEST(effects_are_no_large_percentages)
+{
+    AUTO(buf_fini) struct buf out = {0};
+
+    figure_effect(&out, effects[_i].percent, effects[_i].unit);
+    ck_assert_str_eq(buf_str(&out), effects[_i].want);
 }
 END_TEST
 
@@ -101,6 +124,7 @@ int main(void)
     const struct unit_test tests[] = {
         {values_are_short, LEN(values)},
         {ratios_are_changes, LEN(ratios)},
+        {effects_are_no_large_percentages, LEN(effects)},
         {probabilities_never_claim_certainty, LEN(probabilities)},
         {changes_have_a_sign, 1},
     };

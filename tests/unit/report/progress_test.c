@@ -39,6 +39,17 @@ START_TEST(two_lines_say_it_all)
 }
 END_TEST
 
+/* nan, while nothing is measured, counts for nothing. */
+START_TEST(a_belief_that_is_not_there_yet_leaves_all)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_NONE);
+
+    add_candidate(v, 'a', .1);
+    v->p_no_change = NAN;
+    ck_assert_uint_eq(progress_candidates(v), 214);
+}
+END_TEST
+
 START_TEST(lines_never_wrap)
 {
     AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_NONE);
@@ -89,6 +100,7 @@ int main(void)
     const struct unit_test tests[] = {
         {a_flat_belief_leaves_the_whole_range, 1},
         {two_lines_say_it_all, 1},
+        {a_belief_that_is_not_there_yet_leaves_all, 1},
         {lines_never_wrap, 1},
         {a_plain_line_is_one_line, 1},
         {before_the_history_is_read, 1},

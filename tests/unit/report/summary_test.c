@@ -126,6 +126,53 @@ START_TEST(not_reproduced_says_how_sure)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum verdict_kind kind;
+    enum bisection_state state;
+    double p_no_change, effect;
+    const char *message, *has, *lacks;
+} lines[] = {
+    {"belief without evidence",  VERDICT_INCONCLUSIVE, BISECTION_DONE, NAN, 1, "x", "inconclusive\n", "no change"},
+    {"belief with evidence",     VERDICT_INCONCLUSIVE, BISECTION_DONE, .3, 1, "x", "no change   30.0 %", "nan"},
+    {"no minimum effect yet",    VERDICT_FAILED, BISECTION_DONE, NAN, NAN, "x", "ts on linux-x64\n", "changes under"},
+    {"an effect of next to nil", VERDICT_FAILED, BISECTION_DONE, NAN, 2e-6, "x", "ts on linux-x64\n", "changes under"},
+    {"an effect of ten times",   VERDICT_FAILED, BISECTION_DONE, NAN, 1000, "x", "changes under 10 times the good level are", "1e+03"},
+    {"canceled is said once",    VERDICT_NONE, BISECTION_CANCELED, NAN, 1, "canceled", "canceled\n\n", "canceled\n  canceled"},
+};
+/* clang-format on */
+
+START_TEST(a_line_says_what_is_known)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(lines[_i].kind);
+    AUTO(buf_fini) struct buf out = {0};
+
+    v->state = lines[_i].state;
+    v->p_no_change = lines[_i].p_no_change;
+    v->min_effect_percent = lines[_i].effect;
+    mem_free(v->message);
+    v->message = mem_dup(lines[_i].message);
+    summary_write(v, &plain, &out);
+    ck_assert_msg(strstr(buf_str(&out), lines[_i].has) != NULL, "%s: %s", lines[_i].name,
+                  buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), lines[_i].lacks) == NULL, "%s: %s", lines[_i].name,
+                  buf_str(&out));
+}
+END_TEST
+
+START_TEST(a_ratio_of_next_to_nil_is_left_out)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "x", 1);
+    v->culprits[0].ratio = 1 + 2e-8;
+    summary_write(v, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "+947.8 ms\n"));
+}
+END_TEST
+
 START_TEST(hostile_text_stays_on_its_line)
 {
     AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
@@ -157,6 +204,65 @@ START_TEST(next_steps_work_where_the_reader_is)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum verdict_kind kind;
+    enum bisection_state state;
+    const char *message;
+    bool has_tasks;
+    const char *has, *lacks;
+} steps[] = {
+    {"the time is over",     VERDICT_INCONCLUSIVE, BISECTION_DONE, "the time budget is used up", true, "--budget-time", "--budget-runs"},
+    {"the runs are over",    VERDICT_INCONCLUSIVE, BISECTION_DONE, "the budget of 12 runs is used up", true, "--budget-runs", "--budget-time"},
+    {"nothing tells more",   VERDICT_INCONCLUSIVE, BISECTION_DONE, "no further run is expected to tell", true, "--min-effect", "--budget"},
+    {"an end fails",         VERDICT_FAILED, BISECTION_DONE, "no good", true, "  bisectctl log 4f3a9c1d\n", "anew"},
+    {"it never began",       VERDICT_FAILED, BISECTION_DONE, "no such revision", false, "give the command again", "bisectctl"},
+    {"an abort names one",   VERDICT_FAILED, BISECTION_DONE, "measuring 0123456789 asked to abort: 134", true, "  bisectctl log 4f3a9c1d 0123456789\n", "anew"},
+    {"canceled in between",  VERDICT_NONE, BISECTION_CANCELED, "canceled", true, "  bisectctl log 4f3a9c1d\n", "failed"},
+    {"canceled at once",     VERDICT_NONE, BISECTION_CANCELED, "canceled", false, "anew", "bisectctl"},
+};
+/* clang-format on */
+
+START_TEST(the_next_step_fits_the_end)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(steps[_i].kind);
+    AUTO(buf_fini) struct buf out = {0};
+    struct place here = {0};
+
+    v->state = steps[_i].state;
+    if (!steps[_i].has_tasks) {
+        v->range_size = 0;
+        v->cost = (struct cost){0};
+    }
+    mem_free(v->message);
+    v->message = mem_dup(steps[_i].message);
+    next_write(v, &here, &plain, &out);
+    ck_assert_msg(strstr(buf_str(&out), steps[_i].has) != NULL, "%s: %s", steps[_i].name,
+                  buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), steps[_i].lacks) == NULL, "%s: %s", steps[_i].name,
+                  buf_str(&out));
+}
+END_TEST
+
+START_TEST(reasons_stand_above_their_commands)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+    struct place far = {.coordinator = "http://h:1", .token_file = "a b"};
+
+    add_culprit(v, 'a', "x", 1);
+    next_write(v, &far, &plain, &out);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "\nWhat to type next:\n"
+                                                "  # the commit itself\n"
+                                                "  git show aaaaaaaaaa\n"
+                                                "  # how it was built and measured\n"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&out),
+                                 "  bisectctl export 4f3a9c1d --format git-bisect-log "
+                                 "--coordinator http://h:1 --token-file 'a b' > bisect.log\n"));
+}
+END_TEST
+
 /* Each verdict ends in something to type. */
 START_TEST(every_verdict_has_a_next_step)
 {
@@ -179,7 +285,11 @@ int main(void)
         {a_range_lists_its_set, 1},
         {a_long_range_says_how_much_is_left_out, 1},
         {not_reproduced_says_how_sure, 1},
+        {a_line_says_what_is_known, LEN(lines)},
+        {a_ratio_of_next_to_nil_is_left_out, 1},
         {hostile_text_stays_on_its_line, 1},
+        {the_next_step_fits_the_end, LEN(steps)},
+        {reasons_stand_above_their_commands, 1},
         {next_steps_work_where_the_reader_is, 1},
         {every_verdict_has_a_next_step, VERDICT_FAILED + 1},
     };
