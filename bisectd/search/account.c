@@ -21,6 +21,14 @@ static double t_quantile(double dof)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * dof * dof * dof);
 }
 
+/** Of a rate's posterior under Jeffreys' prior: "12 of 12" leaves room. */
+static double rate_variance(const struct moments *m)
+{
+    double a = m->n * m->mean + .5, b = m->n * (1 - m->mean) + .5, n = a + b;
+
+    return a * b / (n * n * (n + 1));
+}
+
 /** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
 static void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
 {
@@ -41,8 +49,9 @@ static void fill_levels(const struct bisection *b, uint32_t c, struct culprit *o
     out->interval[0] = out->delta - half;
     out->interval[1] = out->delta + half;
     if (is_rate(b)) {
-        out->interval[0] = fmax(out->interval[0], -1);
-        out->interval[1] = fmin(out->interval[1], 1);
+        double se = sqrt(rate_variance(&s.good) + rate_variance(&s.bad));
+        out->interval[0] = fmax(out->delta - 1.96 * se, -1);
+        out->interval[1] = fmin(out->delta + 1.96 * se, 1);
     }
 }
 
@@ -136,7 +145,10 @@ static void say_culprit(const struct bisection *b, const struct verdict *v, stru
 
     buf_printf(out, "%.10s \"%s\" changed %s from ", c->revision.hex, c->subject, b->metric->name);
     say_change(b, c->good.mean, c->bad.mean, out);
-    buf_printf(out, ", %.4g %% sure", 100 * c->probability);
+    if (c->probability > .999)
+        buf_adds(out, ", over 99.9 % sure");
+    else
+        buf_printf(out, ", %.3g %% sure", 100 * c->probability);
 }
 
 static void say_range(const struct bisection *b, const struct verdict *v, struct buf *out)
@@ -144,7 +156,7 @@ static void say_range(const struct bisection *b, const struct verdict *v, struct
     uint32_t n_broken = 0;
 
     for (size_t i = 0; i < v->n_candidates; i++) {
-        uint32_t at = range_find(b->range, &v->candidates[i].revision);
+        uint32_t at = range_index_find(b->index, &v->candidates[i].revision);
         n_broken += is_untestable(b, at);
     }
     buf_printf(out,
@@ -162,6 +174,13 @@ static void say_not_reproduced(const struct bisection *b, struct buf *out)
         say_change(b, good, bad, out);
         buf_printf(out, "; to search for this change too, ask with --worse %s",
                    b->metric->worse == WORSE_UP ? "down" : "up");
+        return;
+    }
+    if (is_rate(b) && good > .5) {
+        buf_printf(out,
+                   "the good revision fails already, in %.0f %% of its runs: check the command, or "
+                   "choose an older good revision",
+                   100 * good);
         return;
     }
     buf_adds(out, "no change of at least ");
@@ -206,7 +225,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
 
     *out = (struct verdict){
         .kind = b->verdict,
-        .p_no_change = b->posterior->p_none,
+        .p_no_change = b->evidence->n > 0 ? b->posterior->p_none : NAN,
         .finding = b->finding,
         .metric_name = mem_dup(b->metric->name),
         .metric_unit = mem_dup(b->metric->unit),
@@ -243,7 +262,7 @@ json *bisection_posterior_json(const struct bisection *b)
     fill_candidates(b, &v);
     for (size_t i = 0; i < v.n_candidates && i < 20; i++) {
         json *pair = json_push(json_new_array(),
-                               json_new_int(range_find(b->range, &v.candidates[i].revision)));
+                               json_new_int(range_index_find(b->index, &v.candidates[i].revision)));
         json_push(top, json_push(pair, json_new_real(v.candidates[i].probability)));
     }
     mem_free(v.candidates);

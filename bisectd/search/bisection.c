@@ -27,13 +27,6 @@ uint32_t bisection_end(const struct bisection *b, uint32_t i)
     return b->range->merge_bases[i - 2];
 }
 
-static enum err_code range_copy(const struct range *range, struct range **out, struct err *e)
-{
-    AUTO(json_free) json *v = range_to_json(range);
-
-    return range_from_json(v, out, e);
-}
-
 /** Commits that cannot be it weigh nothing; those that touch nothing the build reads, little. */
 static double prior_weight(const struct range *range, uint32_t v)
 {
@@ -69,8 +62,8 @@ enum err_code bisection_new(const struct request *request, const struct range *r
                        request->metric);
     if (range->n < 2 || range->n_candidates == 0)
         return err_set(e, ERR_INVALID, "the range holds no commits");
-    if (range_copy(range, &b->range, e))
-        return err_wrap(e, "range");
+    b->range = range_copy(range);
+    b->index = range_index_new(b->range);
     b->metric = metric_copy(metric);
     b->platform = mem_dup(request->platform);
     b->confidence = request->confidence;
@@ -115,6 +108,7 @@ void bisection_free(struct bisection *b)
     posterior_free(b->posterior);
     evidence_free(b->evidence);
     dag_free(b->dag);
+    range_index_free(b->index);
     range_free(b->range);
     metric_free(b->metric);
     mem_free(b->platform);
@@ -153,7 +147,7 @@ static void absorb_started(struct bisection *b, const struct event *event)
 {
     for (size_t i = 0; i < event->n_samples; i++) {
         const struct stored_sample *s = &event->samples[i];
-        uint32_t v = range_find(b->range, &s->revision);
+        uint32_t v = range_index_find(b->index, &s->revision);
         if (v == UINT32_MAX || !isfinite(s->value))
             continue;
         add_sample(b, v, s->host, s->value);
@@ -162,7 +156,7 @@ static void absorb_started(struct bisection *b, const struct event *event)
             b->standing[v].next_number = s->number + 1;
     }
     for (size_t i = 0; i < event->n_builds; i++) {
-        uint32_t v = range_find(b->range, &event->builds[i].revision);
+        uint32_t v = range_index_find(b->index, &event->builds[i].revision);
         if (v == UINT32_MAX)
             continue;
         struct standing *s = &b->standing[v];
@@ -183,7 +177,7 @@ static void set_untestable(struct bisection *b, uint32_t v, const char *reason)
 
 static void absorb_build(struct bisection *b, const struct build_result *r, bool is_fresh)
 {
-    uint32_t v = range_find(b->range, &r->revision);
+    uint32_t v = range_index_find(b->index, &r->revision);
 
     if (v == UINT32_MAX)
         return;
@@ -212,7 +206,7 @@ static void absorb_run(struct bisection *b, const struct task_spec *spec, const 
     if (r->run >= spec->n_runs || r->status == RUN_SKIPPED)
         return;
     const struct task_build *build = &spec->builds[spec->runs[r->run].build];
-    uint32_t v = range_find(b->range, &build->revision);
+    uint32_t v = range_index_find(b->index, &build->revision);
     if (v == UINT32_MAX)
         return;
     b->cost.n_runs++;
@@ -256,8 +250,13 @@ static bool is_sampled_in(const struct task_spec *spec, const struct task_result
 static void absorb_verification(struct bisection *b, const struct task_spec *spec,
                                 const struct task_result *r)
 {
-    uint32_t v = range_find(b->range, &spec->builds[0].revision);
+    uint32_t v = range_index_find(b->index, &spec->builds[0].revision);
     bool has_partner = false;
+
+    if (!spec->builds[0].fresh) {
+        b->is_none_checked = true;
+        return;
+    }
 
     for (uint32_t i = 1; i < spec->n_builds; i++)
         has_partner |= is_sampled_in(spec, r, i);
@@ -319,7 +318,7 @@ void bisection_issued(struct bisection *b, const struct task_spec *spec)
         b->next_ordinal = spec->ordinal + 1;
     b->n_runs_issued += spec->n_runs;
     for (uint32_t i = 0; i < spec->n_builds; i++) {
-        uint32_t v = range_find(b->range, &spec->builds[i].revision);
+        uint32_t v = range_index_find(b->index, &spec->builds[i].revision);
         if (v == UINT32_MAX || !b->standing[v].is_reused || b->standing[v].is_reuse_counted ||
             spec->builds[i].fresh)
             continue;
@@ -328,7 +327,7 @@ void bisection_issued(struct bisection *b, const struct task_spec *spec)
     }
     for (uint32_t i = 0; i < spec->n_runs; i++) {
         const struct task_run *run = &spec->runs[i];
-        uint32_t v = range_find(b->range, &spec->builds[run->build].revision);
+        uint32_t v = range_index_find(b->index, &spec->builds[run->build].revision);
         if (v != UINT32_MAX && b->standing[v].next_number <= run->number)
             b->standing[v].next_number = run->number + 1;
     }
@@ -425,7 +424,7 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
     if (j == JUDGE_FINISHED)
         return NULL;
     if (j == JUDGE_ENDS)
-        return b->n_out > 0 ? NULL : plan_ends(b, END_RUNS_FOR_NONE);
+        return b->n_out > 0 ? NULL : plan_none_check(b);
     if (j == JUDGE_VERIFY) {
         cancel_all(b, out);
         return plan_verification(b, suspect);

@@ -110,6 +110,34 @@ double evidence_within_sd(const struct evidence *e, double *dof)
     return *dof > 0 ? sqrt(ss / *dof) : 0;
 }
 
+/** One host's share of a split. */
+static void split_add(struct split *out, const struct moments side[2])
+{
+    double n = side[0].n + side[1].n;
+
+    if (n == 0)
+        return;
+    double xx = side[0].n * side[1].n / n;
+    double step = side[1].mean - side[0].mean;
+    out->n += n;
+    out->n_hosts += 1;
+    out->s_xx += xx;
+    out->s_xy += xx * step;
+    out->s_yy += side[0].ss + side[1].ss + xx * step * step;
+    moments_merge(&out->good, &side[0]);
+    moments_merge(&out->bad, &side[1]);
+}
+
+void evidence_split_pair(const struct evidence *e, uint32_t good_slot, uint32_t bad_slot,
+                         struct split *out)
+{
+    *out = (struct split){0};
+    for (uint32_t h = 0; h < e->n_hosts; h++) {
+        struct moments side[2] = {e->sampled[good_slot].hosts[h], e->sampled[bad_slot].hosts[h]};
+        split_add(out, side);
+    }
+}
+
 void evidence_split(const struct evidence *e, const uint8_t *is_bad, struct split *out)
 {
     *out = (struct split){0};
@@ -117,17 +145,6 @@ void evidence_split(const struct evidence *e, const uint8_t *is_bad, struct spli
         struct moments side[2] = {{.n = 0}, {.n = 0}};
         for (uint32_t i = 0; i < e->n; i++)
             moments_merge(&side[is_bad[i] ? 1 : 0], &e->sampled[i].hosts[h]);
-        double n = side[0].n + side[1].n;
-        if (n == 0)
-            continue;
-        double xx = side[0].n * side[1].n / n;
-        double step = side[1].mean - side[0].mean;
-        out->n += n;
-        out->n_hosts += 1;
-        out->s_xx += xx;
-        out->s_xy += xx * step;
-        out->s_yy += side[0].ss + side[1].ss + xx * step * step;
-        moments_merge(&out->good, &side[0]);
-        moments_merge(&out->bad, &side[1]);
+        split_add(out, side);
     }
 }

@@ -58,6 +58,9 @@ struct split {
     double s_yy, s_xx, s_xy;
     struct moments good, bad; /* over hosts, for showing and for rates */
 };
+/** The runs of two revisions alone: the first is good, the second bad. */
+void evidence_split_pair(const struct evidence *e, uint32_t good_slot, uint32_t bad_slot,
+                         struct split *out);
 void evidence_split(const struct evidence *e, const uint8_t *is_bad, struct split *out);
 
 #endif

@@ -4,6 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+static const double sd_ratio = 2; /* ends that differ more than this have spreads of their own */
+
+/** Where bad runs also scatter more, the spread of the good ones says what is worth a name. */
+static double quieter_end_sd(const struct bisection *b)
+{
+    double quieter = INFINITY;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
+        if (slot == UINT32_MAX || b->evidence->sampled[slot].all.n < 4)
+            return INFINITY;
+        const struct moments *m = &b->evidence->sampled[slot].all;
+        quieter = fmin(quieter, sqrt(m->ss / (m->n - 1)));
+    }
+    return sd_ratio * quieter;
+}
+
 /** Mean standard deviation within a revision; rates are smoothed, so that "0 of 2" is not "never".
  */
 static double within_sd(const struct bisection *b)
@@ -11,7 +28,7 @@ static double within_sd(const struct bisection *b)
     double dof, sum = 0;
 
     if (!is_rate(b))
-        return evidence_within_sd(b->evidence, &dof);
+        return fmin(evidence_within_sd(b->evidence, &dof), quieter_end_sd(b));
     for (uint32_t i = 0; i < b->evidence->n; i++) {
         const struct moments *m = &b->evidence->sampled[i].all;
         double rate = (m->n * m->mean + 1) / (m->n + 2);
@@ -196,30 +213,51 @@ static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, ui
     return JUDGE_FINISHED;
 }
 
-/** Few noisy runs may agree by luck; values without any spread may not need more. */
-static bool is_enough_for_none(const struct bisection *b)
+/** Is the difference of the ends, looked at alone, rather a change than none? */
+static bool do_ends_differ(const struct bisection *b)
 {
-    double dof, sd = evidence_within_sd(b->evidence, &dof);
+    const struct range *r = b->range;
+    struct split s;
+    struct fit up, down;
+    struct fit_none none;
 
-    if (sd == 0 && !is_rate(b))
-        return true;
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
-        if (b->evidence->sampled[slot].all.n < END_RUNS_FOR_NONE)
-            return false;
+    evidence_split_pair(b->evidence, evidence_find(b->evidence, r->good),
+                        evidence_find(b->evidence, r->bad), &s);
+    if (is_rate(b)) {
+        fit_rate(&s, 1, b->posterior->scale, &up);
+        fit_rate(&s, -1, b->posterior->scale, &down);
+        fit_rate_none(&s, &none);
+    } else {
+        fit_normal(&s, 1, b->posterior->scale, &up);
+        fit_normal(&s, -1, b->posterior->scale, &down);
+        fit_normal_none(&s, b->posterior->scale, &none);
     }
-    return true;
+    return log_add(up.log_effect, down.log_effect) >
+           log_add(none.log_none, log_add(up.log_small, down.log_small));
+}
+
+/** "No change" is believed after the ends were measured once more, in turn: few runs may agree by
+ *  luck, and a burst of foreign load may have fallen on one end alone. */
+static enum judgement judge_none(struct bisection *b)
+{
+    if (!b->is_none_checked && !has_no_spread(b))
+        return JUDGE_ENDS;
+    if (do_ends_differ(b))
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
+                         "the ends differ, but no single commit changes the metric by the minimum "
+                         "effect: look for several smaller changes with a smaller --min-effect");
+    else
+        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
+    return JUDGE_FINISHED;
 }
 
 enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
 {
     const struct posterior *p = b->posterior;
 
-    if (p->p_none >= b->confidence && !is_enough_for_none(b))
-        return JUDGE_ENDS;
     if (p->p_none >= b->confidence)
-        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
-    else if (p->p_reversed >= b->confidence)
+        return judge_none(b);
+    if (p->p_reversed >= b->confidence)
         bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_REVERSED, NULL);
     else if (p->p_merge_base >= b->confidence)
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_BAD_MERGE_BASE, NULL);

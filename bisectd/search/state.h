@@ -11,6 +11,7 @@
 #ifndef SEARCH_STATE_H
 #define SEARCH_STATE_H
 
+#include "model/range_index.h"
 #include "search/bisection.h"
 #include "search/planner.h"
 
@@ -31,6 +32,7 @@ struct bisection {
     /* What was asked */
     struct metric *metric;
     struct range *range;
+    struct range_index *index;
     char *platform;
     double confidence;
     double min_effect_percent; /* < 0: automatic */
@@ -57,6 +59,7 @@ struct bisection {
     double runs_to_go; /* estimate of the last choice; nan before */
 
     /* How it ended */
+    bool is_none_checked; /* both ends were measured once more since "no change" seemed likely */
     bool is_finished, is_canceled, is_out_of_time;
     enum verdict_kind verdict;
     enum finding finding;
@@ -66,8 +69,8 @@ struct bisection {
 };
 
 bool is_rate(const struct bisection *b);
-/** Runs of each end before anything else, and before "no change" is believed of noisy values. */
-enum { END_RUNS = 2, END_RUNS_FOR_NONE = 4 };
+/** Runs of each end before anything else. */
+enum { END_RUNS = 2 };
 
 /** The ends, and the merge bases where good is no ancestor. */
 uint32_t bisection_n_ends(const struct bisection *b);
@@ -94,6 +97,8 @@ bool bisection_is_inside(const struct bisection *b);
 /* task_plan.c */
 /** Brings every end to `n_runs` runs. */
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
+/** Both ends once more, in turn, before "no change" is believed. */
+struct task_spec *plan_none_check(struct bisection *b);
 struct task_spec *plan_search(struct bisection *b);
 struct task_spec *plan_verification(struct bisection *b, uint32_t suspect);
 struct task_spec *spec_copy(const struct task_spec *t);

@@ -66,6 +66,20 @@ static void spec_add_run(struct task_spec *t, const struct bisection *b, uint32_
     t->runs[t->n_runs++] = (struct task_run){build, number, seed_of(b, v, number)};
 }
 
+/** Every revision once a round, every second round backwards, so that a drift falls on all alike.
+ */
+static void spec_add_rounds(struct task_spec *t, const struct bisection *b,
+                            const uint32_t *revisions, uint32_t n, uint32_t rounds, bool is_fresh)
+{
+    for (uint32_t i = 0; i < n; i++)
+        spec_add_build(t, b, revisions[i], is_fresh);
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t at = round % 2 == 0 ? i : n - 1 - i;
+            spec_add_run(t, b, at, revisions[at]);
+        }
+}
+
 /** Rounds over all ends, every second one backwards, so that a drift falls on all alike. */
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs)
 {
@@ -83,6 +97,16 @@ struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs)
             if (have + round < n_runs)
                 spec_add_run(t, b, end, v);
         }
+    return t;
+}
+
+struct task_spec *plan_none_check(struct bisection *b)
+{
+    struct task_spec *t = spec_new(b);
+    uint32_t ends[2] = {b->range->good, b->range->bad};
+
+    t->is_verification = true;
+    spec_add_rounds(t, b, ends, LEN(ends), VERIFY_RUNS_NOISY, false);
     return t;
 }
 
@@ -216,12 +240,6 @@ struct task_spec *plan_verification(struct bisection *b, uint32_t suspect)
         !is_rate(b) && sd <= b->posterior->scale.floor ? VERIFY_RUNS_EXACT : VERIFY_RUNS_NOISY;
 
     t->is_verification = true;
-    for (uint32_t i = 0; i < n; i++)
-        spec_add_build(t, b, revisions[i], true);
-    for (uint32_t round = 0; round < rounds; round++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t at = round % 2 == 0 ? i : n - 1 - i;
-            spec_add_run(t, b, at, revisions[at]);
-        }
+    spec_add_rounds(t, b, revisions, n, rounds, true);
     return t;
 }

@@ -95,7 +95,7 @@ struct request *world_request(const struct world *w)
     r->bad = mem_dup("bad");
     r->platform = mem_dup("linux-x64");
     r->confidence = w->confidence;
-    r->min_effect_percent = -1;
+    r->min_effect_percent = w->min_effect_percent > 0 ? w->min_effect_percent : -1;
     r->seed = w->seed;
     r->budget_runs = 2000;
     return r;
@@ -112,7 +112,7 @@ struct play {
 static double value_of(const struct play *p, uint32_t v, uint64_t seed, bool is_second_host)
 {
     const struct world *w = p->w;
-    double level = w->level + (p->is_bad[v] ? w->effect : 0);
+    double level = w->level + (p->is_bad[v] ? w->effect : 0) + w->slope * v;
 
     if (w->is_rate)
         return uniform_of(seed) < level;

@@ -15,6 +15,8 @@ struct world {
     uint32_t culprit;                /* index among candidates, 0 first; UINT32_MAX: no change */
     double level, effect, sd;        /* value = level (+ effect) + sd * noise */
     bool is_rate;                    /* level and level + effect are failure rates */
+    double slope;                    /* the value rises by this with each commit */
+    double min_effect_percent;       /* 0: automatic */
     double flicker;                  /* chance that a run is one higher */
     uint32_t broken_from, broken_to; /* candidates that do not build: from <= i < to */
     double confidence;
