@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "search/pinpoint_bound.h"
 #include "search/policy.h"
-#include "search/rank_test.h"
+#include "search/ranks.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

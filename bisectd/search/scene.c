@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { KEY_CULPRITS = 1, KEY_EFFECTS, KEY_BROKEN, KEY_NOISE, KEY_HOSTS, KEY_RUNS, KEY_STORED };
-enum { LEAST_APART = 16 }; /* culprits, where the range has room for it */
+enum { LEAST_APART = 16 };             /* culprits, where the range has room for it */
+static const double least_effect = .5; /* the larger of 1 % and half an sd, on every family */
 static const double horizon_runs = 100, horizon_builds = 10;
 
 /** `k` of 1 to n, at least `apart` from each other, each such choice as likely as another. */
@@ -229,7 +230,7 @@ enum score scene_score(const struct scene *s, const struct answer *a)
     case ANSWER_RANGE:
         return score_range(s, a);
     case ANSWER_NOT_REPRODUCED:
-        return s->setting->n_culprits == 0 ? SCORE_EXACT : SCORE_UNDECIDED;
+        return scene_change(s, s->n) < least_effect ? SCORE_EXACT : SCORE_UNDECIDED;
     case ANSWER_UNDECIDED:
         break;
     }

@@ -87,9 +87,10 @@ DEFINE_AUTO_FINI(struct answer, answer_fini)
 void answer_add(struct answer *a, uint32_t revision);
 
 /**
- * Exact: the truth and nothing else. With a culprit that cannot be told from a broken stretch, the
- * truth is the stretch and the first commit after it. Wrong: names a commit that is no culprit, or
- * a range without one. The rest is undecided.
+ * Exact: the truth and nothing else. A change below the default minimum effect, half a standard
+ * deviation, may be named or called none. With a culprit that cannot be told from a broken stretch,
+ * the truth is the stretch and the first commit after it. Wrong: names a commit that is no culprit,
+ * or a range without one. The rest is undecided.
  */
 enum score { SCORE_EXACT, SCORE_WRONG, SCORE_UNDECIDED };
 enum score scene_score(const struct scene *s, const struct answer *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/rank_test.h"
+#include "search/ranks.h"
 
 #include "base/mem.h"
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Whether two samples come from one distribution, by ranks: two-sided, asymptotic. */
-#ifndef SEARCH_RANK_TEST_H
-#define SEARCH_RANK_TEST_H
+#ifndef SEARCH_RANKS_H
+#define SEARCH_RANKS_H
 
 #include <stdint.h>
 
