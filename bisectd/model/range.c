@@ -37,6 +37,27 @@ void range_free(struct range *r)
     mem_free(r);
 }
 
+struct range *range_copy(const struct range *from)
+{
+    struct range *r = mem_alloc(sizeof(*r));
+
+    *r = *from;
+    r->commits = mem_array(from->n, sizeof(*r->commits));
+    for (uint32_t i = 0; i < from->n; i++) {
+        struct commit *c = &r->commits[i];
+        *c = from->commits[i];
+        c->subject = c->subject ? mem_dup(c->subject) : NULL;
+        c->author = c->author ? mem_dup(c->author) : NULL;
+        c->parents = mem_array(c->n_parents, sizeof(*c->parents));
+        if (c->n_parents)
+            memcpy(c->parents, from->commits[i].parents, c->n_parents * sizeof(*c->parents));
+    }
+    r->merge_bases = mem_array(from->n_merge_bases, sizeof(*r->merge_bases));
+    if (from->n_merge_bases)
+        memcpy(r->merge_bases, from->merge_bases, from->n_merge_bases * sizeof(*r->merge_bases));
+    return r;
+}
+
 uint32_t range_find(const struct range *r, const struct revision *id)
 {
     for (uint32_t i = 0; i < r->n; i++) {

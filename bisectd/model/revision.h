@@ -51,7 +51,8 @@ struct range {
 
 void range_free(struct range *r);
 DEFINE_AUTO(struct range, range_free)
-/** Index of a revision, or UINT32_MAX. Linear. */
+struct range *range_copy(const struct range *from);
+/** Index of a revision, or UINT32_MAX. Linear; see model/range_index.h. */
 uint32_t range_find(const struct range *r, const struct revision *id);
 json *range_to_json(const struct range *r);
 MUST_CHECK enum err_code range_from_json(const json *v, struct range **out, struct err *e);

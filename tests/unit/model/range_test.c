@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
+#include "model/range_index.h"
 #include "model/revision.h"
 #include "unit/run.h"
 #include <string.h>
@@ -61,6 +62,46 @@ START_TEST(revisions_are_forty_hex_digits)
 }
 END_TEST
 
+static struct range *parse(const char *text)
+{
+    AUTO(json_free) json *v = NULL;
+    struct range *r = NULL;
+    struct err e = {0};
+
+    ck_assert_int_eq(json_parse(text, strlen(text), &v, &e), ERR_OK);
+    ck_assert_msg(range_from_json(v, &r, &e) == ERR_OK, "%s", e.text);
+    return r;
+}
+
+START_TEST(a_copy_outlives_its_range)
+{
+    struct range *r = parse(range);
+    AUTO(range_free) struct range *copy = range_copy(r);
+    AUTO(buf_fini) struct buf before = {0}, after = {0};
+    AUTO(json_free) json *v = range_to_json(r);
+
+    range_free(r);
+    AUTO(json_free) json *w = range_to_json(copy);
+    json_dump(v, JSON_COMPACT, &before);
+    json_dump(w, JSON_COMPACT, &after);
+    ck_assert_str_eq(buf_str(&before), buf_str(&after));
+    ck_assert_uint_eq(copy->n_candidates, 1);
+}
+END_TEST
+
+START_TEST(an_index_finds_what_a_search_finds)
+{
+    AUTO(range_free) struct range *r = parse(range);
+
+    memcpy(r->commits[2].id.hex, A, 39); /* many share the beginning of their hash */
+    AUTO(range_index_free) struct range_index *x = range_index_new(r);
+    for (uint32_t i = 0; i < r->n; i++)
+        ck_assert_uint_eq(range_index_find(x, &r->commits[i].id), i);
+    ck_assert_uint_eq(range_index_find(x, &(struct revision){""}), UINT32_MAX);
+    ck_assert_uint_eq(range_index_find(x, &(struct revision){C}), UINT32_MAX);
+}
+END_TEST
+
 START_TEST(ranges_go_round)
 {
     AUTO(json_free) json *v = NULL;
@@ -101,6 +142,8 @@ int main(void)
     const struct unit_test tests[] = {
         {revisions_are_forty_hex_digits, LEN(revisions)},
         {ranges_go_round, 1},
+        {a_copy_outlives_its_range, 1},
+        {an_index_finds_what_a_search_finds, 1},
         {wrong_ranges_are_explained, LEN(bad)},
     };
 
