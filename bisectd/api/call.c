@@ -250,7 +250,9 @@ static struct call *call_begin(struct listener *l, struct MHD_Connection *connec
     l->server->n_requests++;
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_parameter, &c->x->query);
     exchange_admit(c->x, &head, l->server->service);
-    if (peer && !peer->is_worker && c->x->route && c->x->route->role == ROLE_WORKER) {
+    bool is_worker = c->x->route && c->x->route->role == ROLE_WORKER;
+    l->server->has_served |= !is_worker;
+    if (peer && !peer->is_worker && is_worker) {
         peer->is_worker = true;
         l->server->n_workers++;
     }
@@ -293,6 +295,31 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
     size_t n = *upload_bytes;
     *upload_bytes = 0;
     return exchange_body(c->x, upload, n) ? MHD_YES : MHD_NO;
+}
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c | 0x20) : NULL;
+
+    return found ? (int)(found - digits) : -1;
+}
+
+size_t call_on_escape(void *cls, struct MHD_Connection *connection, char *text)
+{
+    char *to = text;
+
+    (void)cls;
+    (void)connection;
+    for (const char *at = text; *at; at++) {
+        int high = *at == '%' ? hex_digit(at[1]) : -1;
+        int low = high >= 0 ? hex_digit(at[2]) : -1;
+        bool is_escape = low >= 0 && (high || low);
+        *to++ = is_escape ? (char)(high << 4 | low) : *at;
+        at += is_escape ? 2 : 0;
+    }
+    *to = '\0';
+    return (size_t)(to - text);
 }
 
 void call_on_completed(void *cls, struct MHD_Connection *connection, void **state,

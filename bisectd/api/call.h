@@ -33,6 +33,7 @@ struct server {
     } lists[CALL_LISTS];
     size_t n_peers, n_workers; /* open connections; those that do a worker's work */
     uint64_t n_requests;
+    bool has_served; /* someone who is no worker has asked something */
     bool is_stopping;
 };
 
@@ -72,6 +73,8 @@ void call_stream_fill(struct call *c, struct mono now);
 enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_bytes, void **state);
+/** Decodes %41 in place. %00 stays as it is: what follows it must not be cut off unseen. */
+size_t call_on_escape(void *cls, struct MHD_Connection *connection, char *text);
 void call_on_completed(void *cls, struct MHD_Connection *connection, void **state,
                        enum MHD_RequestTerminationCode why);
 void call_on_connection(void *cls, struct MHD_Connection *connection, void **state,

@@ -85,6 +85,7 @@ enum err_code server_listen(struct server *s, int fd, enum listener_kind kind, s
         call_on_request, l,
         MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
         MHD_OPTION_LISTEN_SOCKET, owned,
+        MHD_OPTION_UNESCAPE_CALLBACK, call_on_escape, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, call_on_completed, l,
         MHD_OPTION_NOTIFY_CONNECTION, call_on_connection, l,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned int)s->service->max_connections,
@@ -180,6 +181,8 @@ static void limit_streams(struct call *c)
 
     for (const struct call *o = c->server->lists[CALLS_STREAMING].first; o; o = o->next)
         n++;
+    for (const struct call *o = c->server->lists[CALLS_HELD].first; o; o = o->next)
+        n += o->x->topic != NULL; /* granted in this turn */
     if (n < c->server->service->max_watchers)
         return;
     err_set(&e, ERR_LIMIT, "%lld streams of events are open, which is the limit", (long long)n);
@@ -277,6 +280,11 @@ void server_publish(struct server *s, const char *bisection)
 size_t server_n_clients(const struct server *s)
 {
     return s->n_peers - s->n_workers;
+}
+
+bool server_has_served(const struct server *s)
+{
+    return s->has_served;
 }
 
 uint64_t server_n_requests(const struct server *s)

@@ -59,6 +59,8 @@ void server_publish(struct server *s, const char *bisection);
 
 /** Open connections of others than workers. */
 size_t server_n_clients(const struct server *s);
+/** Has anyone but workers ever asked something? */
+bool server_has_served(const struct server *s);
 /** Requests since the start, for /metrics. */
 uint64_t server_n_requests(const struct server *s);
 

@@ -333,6 +333,51 @@ START_TEST(followers_have_a_limit)
 }
 END_TEST
 
+START_TEST(followers_that_come_at_once_have_the_same_limit)
+{
+    AUTO(place_fini) struct place p = place_new();
+    int fds[8];
+    int n_refused = 0;
+
+    for (int i = 0; i < 8; i++) {
+        fds[i] = dial(&p);
+        put(fds[i], GET("/api/v1/bisections/b1/events"));
+    }
+    turns(&p, 20);
+    for (int i = 0; i < 8; i++) {
+        AUTO(buf_fini) struct buf got = {0};
+        bool has_ended;
+        take(fds[i], &got, &has_ended);
+        n_refused += strstr(buf_str(&got), " 429 ") != NULL;
+        fd_close(fds[i]);
+    }
+    ck_assert_int_eq(n_refused, 5);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+    const char *name, *path, *says;
+} escapes[] = {
+    {"a letter",            GET("/api/v1/bisections/%62%31"),      " 200 "},
+    {"a NUL hides nothing", GET("/api/v1/bisections/b1%00foo"),    " 404 "},
+    {"nor at the end",      GET("/api/v1/bisections/b1%00"),       " 404 "},
+    {"nor in a query",      GET("/api/v1/bisections?limit=1%00x"), " 400 "},
+    {"half an escape",      GET("/api/v1/bisections/b1%6"),        " 404 "},
+    {"no hex at all",       GET("/api/v1/bisections/b1%zz"),       " 404 "},
+};
+/* clang-format on */
+
+START_TEST(escapes_are_read_whole)
+{
+    AUTO(place_fini) struct place p = place_new();
+    AUTO(fd_close) int fd = dial(&p);
+
+    put(fd, escapes[_i].path);
+    expect(fd, &p, escapes[_i].says);
+}
+END_TEST
+
 START_TEST(half_an_upload_of_an_earlier_life_goes)
 {
     AUTO(desk_free) struct desk *d = desk_new();
@@ -359,12 +404,14 @@ START_TEST(clients_are_counted_without_workers)
     put(worker, POST("/api/v1/leases?wait=20", TAKER));
     turns(&p, 5);
     ck_assert_uint_eq(server_n_clients(p.server), 1);
+    ck_assert(!server_has_served(p.server));
     put(client, GET("/api/v1/bisections/b1/events"));
     turns(&p, 5);
     ck_assert_uint_eq(server_n_clients(p.server), 1);
     fd_close(client);
     turns(&p, 5);
     ck_assert_uint_eq(server_n_clients(p.server), 0);
+    ck_assert(server_has_served(p.server));
 }
 END_TEST
 
@@ -477,6 +524,8 @@ int main(void)
         {a_follower_is_told_until_the_end, 1},
         {a_follower_that_reads_nothing_holds_nobody_up, 1},
         {followers_have_a_limit, 1},
+        {followers_that_come_at_once_have_the_same_limit, 1},
+        {escapes_are_read_whole, LEN(escapes)},
         {half_an_upload_of_an_earlier_life_goes, 1},
         {clients_are_counted_without_workers, 1},
         {draining_answers_who_waits, 1},
