@@ -115,7 +115,8 @@ static enum err_code make_driver(struct daemon *d, struct err *e)
                                .pool = d->pool,
                                .config = d->o.config,
                                .local = d->local,
-                               .local_platform = d->o.platform};
+                               .local_platform = d->o.platform,
+                               .is_private = d->o.is_private};
 
     d->driver = driver_new(&o);
     if (store_begin(d->store, e))
@@ -322,9 +323,13 @@ static void look_for_clients(struct daemon *d)
 
     if (!d->o.is_private)
         return;
-    if (server_n_clients(d->server))
+    if (server_n_clients(d->server)) {
         d->alone_from = now;
-    if (now.ns - d->alone_from.ns > LAST_CLIENT_NS) {
+        return;
+    }
+    /* Whoever left may come back to what is unfinished; else there is nobody to wait for. */
+    bool is_over = server_has_served(d->server) && driver_n_courses(d->driver) == 0;
+    if (is_over || now.ns - d->alone_from.ns > LAST_CLIENT_NS) {
         LOG(LOG_INFO, "stopping", "why=\"nobody is connected\"");
         d->is_stopping = true;
     }

@@ -21,6 +21,7 @@ struct driver_options {
     const struct config *config;
     struct local *local;        /* NULL: no workers of our own */
     const char *local_platform; /* what they call it; NULL: as this machine's do */
+    bool is_private;            /* the daemon ends when nobody is connected */
 };
 
 struct driver *driver_new(const struct driver_options *o);

@@ -336,10 +336,26 @@ static json *on_project_list(void *self)
     return items;
 }
 
+/* The value of a label, in quotes. */
+static void add_label(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n') {
+            buf_adds(out, "\\n");
+            continue;
+        }
+        if (*text == '"' || *text == '\\')
+            buf_addc(out, '\\');
+        buf_addc(out, *text);
+    }
+}
+
 static void on_metrics(void *self, struct buf *out)
 {
     const struct driver *d = self;
+    AUTO(buf_fini) struct buf platform = {0};
 
+    add_label(&platform, d->local_platform);
     buf_printf(out,
                "# HELP bisectd_requests_total HTTP requests since the start.\n"
                "# TYPE bisectd_requests_total counter\n"
@@ -349,10 +365,13 @@ static void on_metrics(void *self, struct buf *out)
                "bisectd_clients %zu\n"
                "# HELP bisectd_local_workers Workers that this daemon starts itself.\n"
                "# TYPE bisectd_local_workers gauge\n"
-               "bisectd_local_workers %" PRIu32 "\n",
+               "bisectd_local_workers{platform=\"%s\"} %" PRIu32 "\n"
+               "# HELP bisectd_private Does it end by itself when nobody is connected.\n"
+               "# TYPE bisectd_private gauge\n"
+               "bisectd_private %d\n",
                d->server ? server_n_requests(d->server) : 0,
-               d->server ? server_n_clients(d->server) : 0,
-               d->o.local ? local_count(d->o.local) : 0);
+               d->server ? server_n_clients(d->server) : 0, buf_str(&platform),
+               d->o.local ? local_count(d->o.local) : 0, d->o.is_private);
 }
 
 /* Work of an exchange as a job of the pool. */
