@@ -213,6 +213,7 @@ enum err_code client_open_store(const char *store, const struct options *o, enum
     }
     c->visit.need = need;
     c->visit.n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
+    c->visit.asked_workers = need == CLIENT_WORKS && o->workers > 0 ? o->workers : 0;
     c->visit.platform = need == CLIENT_WORKS && o->platform ? mem_dup(o->platform) : NULL;
     c->visit.store = path_real(store, e);
     if (!c->visit.store || visit_open(&c->visit, &c->http, e))

@@ -162,6 +162,14 @@ static pid_t holder(const char *data_dir)
     return (pid_t)strtol(buf_str(&text), NULL, 10);
 }
 
+void daemon_end(const char *data_dir)
+{
+    pid_t pid = holder(data_dir);
+
+    if (pid > 0)
+        (void)kill(pid, SIGTERM); /* gone already: as well */
+}
+
 bool daemon_wait_gone(const char *data_dir, int64_t limit_ns)
 {
     struct mono start = mono_now();

@@ -29,6 +29,9 @@ MUST_CHECK enum err_code daemon_start(const struct daemon_plan *p, pid_t *pid, s
 /** Asks a daemon that daemon_start() started here to stop, and waits a little for it. */
 void daemon_stop(pid_t pid);
 
+/** Asks the daemon that holds this folder to stop, and does not wait for it. */
+void daemon_end(const char *data_dir);
+
 /** Waits, without disturbing it, until the daemon on this folder is gone; false: it still lives
  *  after `limit_ns`, or a signal came. */
 bool daemon_wait_gone(const char *data_dir, int64_t limit_ns);

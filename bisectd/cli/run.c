@@ -84,7 +84,7 @@ static enum err_code open_and_ask(const struct options *o, const struct request 
     if (client_open_store(store, o, CLIENT_WORKS, &c, e))
         return e->code;
     if (ask(c, r, id, &has_joined, e)) {
-        bool is_gone = e->code == ERR_PEER && !client_has_started(c) && !interrupt_seen();
+        bool is_gone = e->code == ERR_PEER && !interrupt_seen();
         if (!is_gone)
             return e->code;
         client_free(c);

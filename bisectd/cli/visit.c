@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/crew.h"
 #include "cli/daemon.h"
 #include "cli/terminal.h"
 #include <string.h>
@@ -47,16 +48,16 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-static bool has_local_workers(struct http *http)
+/* False: it went away meanwhile. */
+static bool ask_crew(struct http *http, struct crew *out)
 {
-    static const char name[] = "\nbisectd_local_workers ";
     struct http_request r = {.method = HTTP_GET, .path = "/metrics"};
     AUTO(buf_fini) struct buf text = {0};
 
     if (http_call_raw(http, &r, NULL, &text, NULL))
-        return true;
-    const char *found = strstr(buf_str(&text), name);
-    return !found || found[sizeof(name) - 1] != '0';
+        return false;
+    crew_read(buf_str(&text), out);
+    return true;
 }
 
 /* Local ones of an earlier daemon may still be listed as alive. */
@@ -76,14 +77,40 @@ static bool has_pool_workers(struct http *http)
     return false;
 }
 
-/* A daemon that was started to read a store has none, and never will. */
-static bool has_workers(struct http *http)
-{
-    return has_local_workers(http) || has_pool_workers(http);
-}
-
 enum { SLOT_MS = 100, SLOT_TRIES = 100 };
 static const int64_t reader_limit_ns = 60 * NS_PER_S;
+
+/* What it lacks is said, since a search may wait for it in vain. */
+static void note_difference(const struct visit *v, const struct crew *c)
+{
+    if (v->asked_workers > 0 && v->asked_workers != c->n_local)
+        terminal_note("the bisectd that runs on %s has %lld of its own workers, and other "
+                      "bisections to do: --workers %lld has no effect",
+                      v->store, (long long)c->n_local, (long long)v->asked_workers);
+    if (!crew_fits(c, 0, v->platform))
+        terminal_note("the bisectd that runs on %s has workers of platform %s, and other "
+                      "bisections to do: platform %s waits for a worker that connects by itself",
+                      v->store, c->platform, v->platform);
+}
+
+/* A daemon with workers. One that is not as asked for and of no use to others gives way. */
+static bool is_wanted(const struct visit *v, const struct crew *c)
+{
+    if (crew_fits(c, v->asked_workers, v->platform))
+        return true;
+    if (crew_may_go(c))
+        return false;
+    note_difference(v, c);
+    return true;
+}
+
+static enum err_code wait_gone(const struct visit *v, struct err *e)
+{
+    if (daemon_wait_gone(v->store, reader_limit_ns))
+        return ERR_OK;
+    err_set(e, ERR_CONFLICT, "another command reads this store, and does not come to an end");
+    return err_hint(e, "Stop that command, then try again.");
+}
 
 /* One living daemon on the store, fit for the need; *out stays NULL if there is none. */
 static enum err_code attach(const struct visit *v, const char *base, struct http **out,
@@ -95,16 +122,21 @@ static enum err_code attach(const struct visit *v, const char *base, struct http
         return e->code;
     if (!is_alive(http))
         return ERR_OK;
-    if (v->need == CLIENT_READS || has_workers(http)) {
+    AUTO(crew_fini) struct crew crew = {0};
+    bool has_crew = v->need != CLIENT_READS && ask_crew(http, &crew);
+    if (v->need != CLIENT_READS && !has_crew)
+        return ERR_OK;
+    /* One that was started to read a store has no workers, and never will. */
+    bool is_reader = has_crew && crew.n_local == 0 && !has_pool_workers(http);
+    if (!has_crew || (!is_reader && is_wanted(v, &crew))) {
         *out = TAKE(http);
         return ERR_OK;
     }
     http_free(http);
     http = NULL;
-    if (daemon_wait_gone(v->store, reader_limit_ns))
-        return ERR_OK;
-    err_set(e, ERR_CONFLICT, "another command reads this store, and does not come to an end");
-    return err_hint(e, "Stop that command, then try again.");
+    if (!is_reader)
+        daemon_end(v->store);
+    return wait_gone(v, e);
 }
 
 static enum err_code start(struct visit *v, const char *base, struct http **out, struct err *e)

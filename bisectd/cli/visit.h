@@ -10,8 +10,9 @@
 struct visit {
     char *store; /* links and dots resolved; owned, as `platform` */
     enum client_need need;
-    int64_t n_workers; /* of a daemon to be started */
-    char *platform;    /* of its workers; NULL: this machine's */
+    int64_t n_workers;     /* of a daemon to be started */
+    int64_t asked_workers; /* the same if it was said; 0: any number will do */
+    char *platform;        /* of its workers; NULL: this machine's */
     /* what came of it */
     bool has_started; /* the daemon is ours, and new */
     pid_t reader;     /* a daemon of ours that is of no use after us; 0: none */
