@@ -3,9 +3,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "unit/run.h"
 #include "world.h"
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NORMAL .level = 100, .sd = 2, .confidence = .99, .worse = WORSE_UP
@@ -302,21 +301,15 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bisection");
-    TCase *tc = tcase_create("bisection");
+    const struct unit_test tests[] = {
+        {searches_end_right, LEN(rows)},
+        {stretches_that_do_not_build, LEN(stretches)},
+        {many_small_steps_are_not_no_change, 1},
+        {a_test_that_fails_at_good_says_so, 1},
+        {an_interval_of_rates_has_a_width, 1},
+        {endings_from_outside, LEN(endings)},
+        {a_broken_end_fails_at_once, LEN(broken_ends)},
+    };
 
-    tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, searches_end_right, 0, LEN(rows));
-    tcase_add_loop_test(tc, stretches_that_do_not_build, 0, LEN(stretches));
-    tcase_add_test(tc, many_small_steps_are_not_no_change);
-    tcase_add_test(tc, a_test_that_fails_at_good_says_so);
-    tcase_add_test(tc, an_interval_of_rates_has_a_width);
-    tcase_add_loop_test(tc, endings_from_outside, 0, LEN(endings));
-    tcase_add_loop_test(tc, a_broken_end_fails_at_once, 0, LEN(broken_ends));
-    suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run("bisection", tests, LEN(tests));
 }

@@ -2,10 +2,9 @@
 #include "search/dag.h"
 
 #include "base/mem.h"
+#include "unit/run.h"
 #include "world.h"
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 /** Ancestors by the definition, one commit at a time. */
 static bool is_ancestor(const struct range *r, uint32_t a, uint32_t v)
@@ -64,15 +63,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("dag");
-    TCase *tc = tcase_create("dag");
+    const struct unit_test tests[] = {
+        {marks_exactly_the_ancestors, 20},
+        {masses_are_sums_over_ancestors, 20},
+    };
 
-    tcase_add_loop_test(tc, marks_exactly_the_ancestors, 0, 20);
-    tcase_add_loop_test(tc, masses_are_sums_over_ancestors, 0, 20);
-    suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run("dag", tests, LEN(tests));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/planner.h"
 
-#include <check.h>
-#include <stdlib.h>
+#include "unit/run.h"
 #include <string.h>
 
 /* b: broken, w: works, ?: unknown; the claim is about the commit at `at`. */
@@ -39,14 +38,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("planner");
-    TCase *tc = tcase_create("planner");
+    const struct unit_test tests[] = {
+        {breaks_come_in_stretches, LEN(rows)},
+    };
 
-    tcase_add_loop_test(tc, breaks_come_in_stretches, 0, LEN(rows));
-    suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run("planner", tests, LEN(tests));
 }

@@ -2,10 +2,9 @@
 #include "search/posterior.h"
 
 #include "base/mem.h"
+#include "unit/run.h"
 #include "world.h"
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const struct scale scale = {.min_effect = 1, .floor = .05};
 
@@ -197,18 +196,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("posterior");
-    TCase *tc = tcase_create("posterior");
+    const struct unit_test tests[] = {
+        {belief_follows_the_runs, LEN(rows)},        {shifting_and_scaling_changes_nothing, 5},
+        {order_of_runs_changes_nothing, 1},          {evidence_agrees_with_slow_integration, 5},
+        {rates_know_a_flaky_failure_from_a_pass, 1},
+    };
 
-    tcase_add_loop_test(tc, belief_follows_the_runs, 0, LEN(rows));
-    tcase_add_loop_test(tc, shifting_and_scaling_changes_nothing, 0, 5);
-    tcase_add_test(tc, order_of_runs_changes_nothing);
-    tcase_add_loop_test(tc, evidence_agrees_with_slow_integration, 0, 5);
-    tcase_add_test(tc, rates_know_a_flaky_failure_from_a_pass);
-    suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run("posterior", tests, LEN(tests));
 }
