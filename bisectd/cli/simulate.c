@@ -190,6 +190,8 @@ static json *to_json(const char *policy, const struct tally *t)
 static void to_text(const char *policy, const struct tally *t, double cpu_s, const struct style *s,
                     struct buf *out)
 {
+    double cpu_ms = 1e3 * cpu_s / t->n_trials; /* a trial */
+
     style_label(out, s, "policy");
     buf_printf(out, "%s, %u trials\n", policy, t->n_trials);
     style_label(out, s, "exact");
@@ -214,8 +216,8 @@ static void to_text(const char *policy, const struct tally *t, double cpu_s, con
         buf_printf(out, "off by %.3f on average\n", t->share_error);
     }
     style_label(out, s, "CPU");
-    buf_printf(out, "%.2f ms a trial, %.3f ms a run\n", 1e3 * cpu_s / t->n_trials,
-               1e3 * cpu_s / (t->n_trials * fmax(t->runs, 1)));
+    buf_printf(out, "%.2f ms a trial, %.3f ms a decision\n", cpu_ms,
+               cpu_ms / fmax(t->decisions, 1));
 }
 
 static double cpu_seconds(void)

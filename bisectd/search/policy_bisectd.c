@@ -145,6 +145,7 @@ static void step(struct game *g, const struct event *event)
     AUTO(effects_fini) struct effects f = {0};
 
     bisection_step(g->search, event, &f);
+    g->scene->n_decisions++;
     for (size_t i = 0; i < f.n_cancel; i++)
         cancel(g, f.cancel[i]);
     g->queue = mem_resize(g->queue, g->n_queue + f.n_issue + 1, sizeof(*g->queue));

@@ -156,6 +156,7 @@ static void carry_out(struct scene *s, struct order *o)
 
 void scene_measure(struct scene *s, struct order *orders, uint32_t n)
 {
+    s->n_decisions++;
     for (uint32_t i = 0; i < n; i++)
         carry_out(s, &orders[i]);
     for (uint32_t w = 0; w < s->setting->n_workers; w++)

@@ -44,6 +44,7 @@ struct scene {
     uint64_t n_draws;
     /* the bill */
     uint32_t n_runs, n_builds;
+    uint32_t n_decisions; /* on what to do next; they take no time on this clock */
     double now;
 };
 

@@ -35,7 +35,7 @@ static double share_error(const struct scene *s, const struct answer *a)
 {
     double sum = 0, total = scene_change(s, s->n);
 
-    if (!a->shares)
+    if (!a->shares || s->setting->n_culprits < 2)
         return NAN;
     for (uint32_t i = 0; i < a->n; i++)
         sum += fabs(a->shares[i] - s->effects[i] / total);
@@ -53,6 +53,7 @@ void simulation_trial(const struct simulation *s, uint32_t number, struct trial 
         .score = scene_score(&scene, &answer),
         .n_runs = scene.n_runs,
         .n_builds = scene.n_builds,
+        .n_decisions = scene.n_decisions,
         .rounds = scene.now,
         .share_error = NAN,
     };
@@ -104,6 +105,7 @@ void simulation_tally(const struct simulation *s, const struct trial *trials, ui
         t.runs += trials[i].n_runs;
         t.builds += trials[i].n_builds;
         t.rounds += trials[i].rounds;
+        t.decisions += trials[i].n_decisions;
         if (!isnan(trials[i].share_error)) {
             share += trials[i].share_error;
             n_shares += 1;
@@ -112,6 +114,7 @@ void simulation_tally(const struct simulation *s, const struct trial *trials, ui
     t.runs /= n;
     t.builds /= n;
     t.rounds /= n;
+    t.decisions /= n;
     for (uint32_t i = 0; i < n; i++)
         squares += (trials[i].n_runs - t.runs) * (trials[i].n_runs - t.runs);
     t.exact = count[SCORE_EXACT] / n;

@@ -18,20 +18,20 @@ DEFINE_AUTO(struct simulation, simulation_free)
 
 struct trial {
     enum score score;
-    uint32_t n_runs, n_builds;
+    uint32_t n_runs, n_builds, n_decisions;
     double rounds;      /* run lengths from begin to end */
-    double share_error; /* of the culprits' shares, mean; nan unless exact with shares known */
+    double share_error; /* mean of several culprits' shares; nan unless exact with shares known */
 };
 /** Safe on several threads at once. */
 void simulation_trial(const struct simulation *s, uint32_t number, struct trial *out);
 
 struct tally {
     uint32_t n_trials;
-    double exact, wrong, undecided;    /* fractions */
-    double runs, builds, cost, rounds; /* means */
-    double runs_error;                 /* standard error of the mean of runs */
-    double share_error;                /* mean over the trials that have one; nan if none has */
-    double floor_runs;                 /* bound L1; nan without a change */
+    double exact, wrong, undecided;               /* fractions */
+    double runs, builds, cost, rounds, decisions; /* means */
+    double runs_error;                            /* standard error of the mean of runs */
+    double share_error; /* mean over the trials that have one; nan if none has */
+    double floor_runs;  /* bound L1; nan without a change */
 };
 /** Pre: n > 0. */
 void simulation_tally(const struct simulation *s, const struct trial *trials, uint32_t n,
