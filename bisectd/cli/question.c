@@ -13,7 +13,6 @@
 #include <sys/utsname.h>
 
 const char *const worse_choices[] = {"up", "down", "either", NULL};
-const char *const sandbox_choices[] = {"plain", "bubblewrap", NULL};
 
 enum { NAME_MOST = 64 };
 
@@ -152,16 +151,18 @@ static void replace(struct strings *to, const struct strings *by)
             strings_add(to, by->items[i]);
 }
 
-static void apply_to_project(const struct options *o, struct project *p)
+static enum err_code apply_to_project(const struct options *o, struct project *p, struct err *e)
 {
     replace(&p->build_steps, &o->build);
     replace(&p->artifacts, &o->artifact);
     if (o->build_timeout_ns > 0)
         p->build_timeout_ns = o->build_timeout_ns;
-    if (o->sandbox) {
-        p->sandbox.kind = strcmp(o->sandbox, "plain") == 0 ? SANDBOX_PLAIN : SANDBOX_BUBBLEWRAP;
-        p->sandbox.is_kind_set = true;
-    }
+    if (!o->sandbox)
+        return ERR_OK;
+    if (sandbox_kind_parse(o->sandbox, &p->sandbox.kind, e))
+        return err_wrap(e, "--sandbox");
+    p->sandbox.is_kind_set = true;
+    return ERR_OK;
 }
 
 static enum err_code apply_to_metric(const struct options *o, struct request *r, struct err *e)
@@ -224,10 +225,9 @@ enum err_code question_from_options(const struct options *o, struct request **ou
     }
     if (o->project ? project_of_file(o, &p, e) : inline_project(o, &p, e))
         return e->code;
-    apply_to_project(o, p);
     r = request_new(p);
     apply_to_request(o, r);
-    if (apply_to_metric(o, r, e) || request_check(r, e))
+    if (apply_to_project(o, p, e) || apply_to_metric(o, r, e) || request_check(r, e))
         return e->code;
     *out = TAKE(r);
     return ERR_OK;

@@ -49,17 +49,16 @@ const char *platform_here(void);
     {"--no-inside", NULL, FLAG_SWITCH, offsetof(struct options, no_inside), "with --first-parent: a merge is an answer", NULL, 0, 0}, \
     {"--platform", "P", FLAG_TEXT, offsetof(struct options, platform), "which workers may do it (default: this machine's)", NULL, 0, 0}, \
     {"--artifact", "GLOB", FLAG_LIST, offsetof(struct options, artifact), "files the build leaves that measuring needs; may be repeated (default: the whole tree)", NULL, 0, 0}, \
-    {"--sandbox", "KIND", FLAG_CHOICE, offsetof(struct options, sandbox), "plain or bubblewrap (default: what the worker has)", sandbox_choices, 0, 0}, \
+    {"--sandbox", "KIND", FLAG_TEXT, offsetof(struct options, sandbox), "how jobs are walled off: plain, the one kind of this version", NULL, 0, 0}, \
     {"--budget-runs", "N", FLAG_COUNT, offsetof(struct options, budget_runs), "at most so many runs (default: 2000)", NULL, 1, 1000000000}, \
-    {"--budget-time", "DUR", FLAG_DURATION, offsetof(struct options, budget_ns), "at most so long, over all sittings: 90s, 5m, 2h", NULL, 0, 0}, \
-    {"--timeout", "DUR", FLAG_DURATION, offsetof(struct options, timeout_ns), "limit of one run of the measuring command", NULL, 0, 0}, \
-    {"--build-timeout", "DUR", FLAG_DURATION, offsetof(struct options, build_timeout_ns), "limit of one build", NULL, 0, 0}, \
+    {"--budget-time", "DUR", FLAG_DURATION, offsetof(struct options, budget_ns), "at most so long, over all sittings: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
+    {"--timeout", "DUR", FLAG_DURATION, offsetof(struct options, timeout_ns), "limit of one run of the measuring command: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
+    {"--build-timeout", "DUR", FLAG_DURATION, offsetof(struct options, build_timeout_ns), "limit of one build: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
     {"--seed", "S", FLAG_SEED, offsetof(struct options, seed), "makes every choice repeatable (default: drawn, and stored)", NULL, 0, 0}, \
     {"--fresh", NULL, FLAG_SWITCH, offsetof(struct options, fresh), "ignore samples and builds of earlier runs; they are kept", NULL, 0, 0}, \
     {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "accepted for later: this version explains nothing yet, so there is nothing to leave out", NULL, 0, 0}
 /* clang-format on */
 
 extern const char *const worse_choices[];
-extern const char *const sandbox_choices[];
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/fields.h"
-#include "model/fields.h"
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -127,6 +126,16 @@ struct project *project_copy(const struct project *p)
     for (size_t i = 0; i < p->n_metrics; i++)
         project_add_metric(copy, metric_copy(p->metrics[i]));
     return copy;
+}
+
+enum err_code sandbox_kind_parse(const char *s, enum sandbox_kind *out, struct err *e)
+{
+    unsigned value = 0;
+
+    if (choice_parse(sandbox_choices, s, &value, e))
+        return ERR_INVALID;
+    *out = (enum sandbox_kind)value;
+    return ERR_OK;
 }
 
 const struct metric *project_metric(const struct project *p, const char *name)

@@ -12,6 +12,9 @@
 enum sandbox_kind { SANDBOX_PLAIN, SANDBOX_BUBBLEWRAP };
 enum submodules { SUBMODULES_RECURSIVE, SUBMODULES_NONE };
 
+/** By its name in project files; ERR_INVALID also for kinds that this version does not have. */
+MUST_CHECK enum err_code sandbox_kind_parse(const char *s, enum sandbox_kind *out, struct err *e);
+
 struct sandbox_limits {
     enum sandbox_kind kind;
     bool is_kind_set;      /* the user named it; else the worker's default, and it says which */

@@ -61,6 +61,19 @@ START_TEST(run_takes_its_flags)
 }
 END_TEST
 
+START_TEST(help_offers_what_there_is)
+{
+    AUTO(buf_fini) struct buf help = {0};
+
+    command_help(&command_run, &help);
+    ck_assert_ptr_null(strstr(buf_str(&help), "bubblewrap"));
+    for (size_t i = 0; i < command_run.n_flags; i++)
+        if (command_run.flags[i].type == FLAG_DURATION)
+            ck_assert_msg(strstr(command_run.flags[i].help, "plain digits are seconds") != NULL,
+                          "%s", command_run.flags[i].name);
+}
+END_TEST
+
 START_TEST(commands_are_found_by_one_word_or_two)
 {
     static const char *const run[] = {"run", "--good"};
@@ -102,6 +115,9 @@ static const struct {
     {{"config", "check"}, EXIT_USAGE},
     {{"export", "x"}, EXIT_USAGE},
     {{"history", "--csv", "--json"}, EXIT_USAGE},
+    {{"list", "--store", ""}, EXIT_USAGE},
+    {{"list", "--store", "/"}, EXIT_USAGE},
+    {{"show", "x", "--store=//"}, EXIT_USAGE},
 };
 /* clang-format on */
 
@@ -121,6 +137,7 @@ int main(void)
         {every_command_helps_with_an_example, (int)n_commands},
         {every_flag_is_complete_and_unique, (int)n_commands},
         {run_takes_its_flags, LEN(run_flags)},
+        {help_offers_what_there_is, 1},
         {commands_are_found_by_one_word_or_two, 1},
         {usage_has_its_exit_status, LEN(lines)},
     };

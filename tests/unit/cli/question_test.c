@@ -146,6 +146,24 @@ START_TEST(mistakes_have_a_next_step)
 }
 END_TEST
 
+START_TEST(a_sandbox_of_later_versions_is_refused)
+{
+    AUTO(options_fini) struct options o;
+    AUTO(request_free) struct request *r = NULL;
+    struct err e = {0};
+
+    make_repository();
+    options_plain(&o, "my repo");
+    o.sandbox = "bubblewrap";
+    ck_assert(question_from_options(&o, &r, &e) == ERR_INVALID);
+    ck_assert_str_eq(e.text, "--sandbox: bubblewrap is not available in this version");
+    o.sandbox = "cardboard";
+    ck_assert(question_from_options(&o, &r, &e) == ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(e.text, "expected one of plain"));
+    fixture_end();
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -153,6 +171,7 @@ int main(void)
         {ends_become_hashes, 1},
         {every_flag_arrives, 1},
         {mistakes_have_a_next_step, LEN(refused)},
+        {a_sandbox_of_later_versions_is_refused, 1},
     };
     return unit_run("question", tests, LEN(tests));
 }
