@@ -5,17 +5,45 @@
 #include "model/bisection.h"
 #include "queue/life.h"
 #include "store/workers.h"
+#include <ctype.h>
 #include <inttypes.h>
+#include <string.h>
+
+enum { HEX_LEAST = 4, HEX_MOST = 40 };
+
+/* A hash or its first digits; `out` is empty if none was given. */
+static enum err_code take_revision(const struct exchange *x, char out[HEX_MOST + 1], struct err *e)
+{
+    const char *given = exchange_query(x, "revision");
+    size_t n = given ? strspn(given, "0123456789abcdefABCDEF") : 0;
+
+    out[0] = '\0';
+    if (!given)
+        return ERR_OK;
+    if (given[n] || n < HEX_LEAST || n > HEX_MOST)
+        return err_set(e, ERR_INVALID,
+                       "query parameter revision: expected %d to %d hexadecimal digits", HEX_LEAST,
+                       HEX_MOST);
+    for (size_t i = 0; i <= n; i++)
+        out[i] = (char)tolower((unsigned char)given[i]);
+    return ERR_OK;
+}
 
 void sample_list(struct exchange *x, const struct service *s)
 {
+    char revision[HEX_MOST + 1];
+    struct err e = {0};
+
+    if (take_revision(x, revision, &e)) {
+        answer_error(x, &e);
+        return;
+    }
     struct sample_filter filter = {
         .project = exchange_query(x, "project"),
         .metric = exchange_query(x, "metric"),
-        .revision = exchange_query(x, "revision"),
+        .revision = revision[0] ? revision : NULL,
         .platform = exchange_query(x, "platform"),
     };
-
     answer_samples(x, s, &filter);
 }
 

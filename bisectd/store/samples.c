@@ -39,10 +39,12 @@ void build_list_fini(struct build_list *l)
 
 /* ---- conditions ---- */
 
+enum { WHOLE_HEX = 40 };
+
 /** A WHERE clause under way; only what is asked for is in it, so that an index serves it. */
 struct clause {
     struct buf sql;
-    struct cell cells[8]; /* more than any filter has fields */
+    struct cell cells[10]; /* more than any filter has fields */
     size_t n;
 };
 
@@ -68,6 +70,18 @@ static void add_text(struct clause *c, const char *condition, const char *value)
 {
     if (value)
         add_cell(c, condition, cell_text(value));
+}
+
+/** 'g' comes after all that a hash may go on with; so the index on revisions serves parts too. */
+static void add_prefix(struct clause *c, const char *hex)
+{
+    if (!hex || strlen(hex) == WHOLE_HEX) {
+        add_text(c, "s.revision =", hex);
+        return;
+    }
+    add_cell(c, "s.revision >=", cell_text(hex));
+    add_cell(c, "s.revision <", cell_text(hex));
+    buf_adds(&c->sql, " || 'g'");
 }
 
 /* ---- samples ---- */
@@ -131,7 +145,7 @@ static void sample_clause(const struct sample_filter *f, struct clause *c)
     add_text(c, "s.bisection =", f->bisection);
     add_text(c, "s.project =", f->project);
     add_text(c, "s.metric =", f->metric);
-    add_text(c, "s.revision =", f->revision);
+    add_prefix(c, f->revision);
     add_text(c, "s.platform =", f->platform);
     add_text(c, "s.measure_key =", f->measure_key ? f->measure_key->hex : NULL);
     if (f->only_ok)

@@ -34,7 +34,8 @@ DEFINE_AUTO_FINI(struct sample_list, sample_list_fini)
 
 /** Unset fields (NULL, false) match all. */
 struct sample_filter {
-    const char *bisection, *project, *metric, *revision, *platform;
+    const char *bisection, *project, *metric, *platform;
+    const char *revision; /* a whole hash or its first digits, lower case */
     const struct digest *measure_key;
     bool only_ok;  /* runs that have a value */
     int64_t after; /* seq of the last one seen */

@@ -163,6 +163,29 @@ START_TEST(a_page_has_a_size)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *revision;
+    int status;
+} revisions[] = {
+    {"abcd", 200}, {"ABCDEF12", 200}, {"0123456789012345678901234567890123456789", 200},
+    {"abc", 400}, {"", 400}, {"abcx", 400}, {"main", 400}, {"01234567890123456789012345678901234567890", 400},
+};
+/* clang-format on */
+
+START_TEST(samples_of_a_revision_are_found_by_part_of_its_hash)
+{
+    AUTO(desk_free) struct desk *d = desk_new();
+    AUTO(exchange_free) struct exchange *x = exchange_new("GET", "/api/v1/samples");
+
+    pairs_add(&x->query, "revision", revisions[_i].revision);
+    exchange_admit(x, &from_socket, &d->service);
+    x->stage = EXCHANGE_READY;
+    exchange_run(x, &d->service);
+    ck_assert_msg(x->status == revisions[_i].status, "%s: %d", revisions[_i].revision, x->status);
+}
+END_TEST
+
 START_TEST(an_announced_body_over_the_limit_is_refused_at_once)
 {
     AUTO(desk_free) struct desk *d = desk_new();
@@ -329,6 +352,7 @@ int main(void)
         {a_caller_is_known_by_a_token, LEN(callers)},
         {an_unknown_query_parameter_is_an_error, 1},
         {a_page_has_a_size, LEN(limits)},
+        {samples_of_a_revision_are_found_by_part_of_its_hash, LEN(revisions)},
         {an_announced_body_over_the_limit_is_refused_at_once, 1},
         {a_body_that_grows_over_the_limit_is_refused, 1},
         {a_repeated_key_gets_the_first_answer, 1},

@@ -51,6 +51,8 @@ static const struct {
     {"project and metric",   {.project = "beta", .metric = "startup"}, 6, false},
     {"no such metric",       {.project = "beta", .metric = "nosuch"}, 0, false},
     {"one revision",         {.project = "alpha", .revision = a40}, 4, false},
+    {"its first digits",     {.project = "alpha", .revision = "aaaa"}, 4, false},
+    {"first digits of none", {.project = "alpha", .revision = "aaab"}, 0, false},
     {"those with a value",   {.only_ok = true}, 4, false},
     {"the platform",         {.platform = "linux-x64"}, 12, false},
     {"another platform",     {.platform = "windows"}, 0, false},
