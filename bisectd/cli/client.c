@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/daemon.h"
+#include "cli/store.h"
 #include "cli/visit.h"
 #include "commits/home.h"
 #include "config/config.h"
@@ -16,11 +17,18 @@
 
 #define API "/api/v1"
 
-enum { TOKEN_MOST = 4 * KIB, PAGE = 1000, ID_LEAST = 4, LOG_MOST = 32 * MIB };
+enum {
+    TOKEN_MOST = 4 * KIB,
+    PAGE = 1000,
+    ID_LEAST = 4,
+    LOG_MOST = 32 * MIB,
+    HTTP_UNAUTHORIZED = 401
+};
 
 struct client {
     struct http *http;
     struct visit visit; /* its store is NULL: a service */
+    bool is_default;    /* nobody named it, nor the repository */
 };
 
 void client_free(struct client *c)
@@ -54,6 +62,9 @@ static enum err_code explain(const struct client *c, struct err *e)
 {
     bool has_answer = e->sys >= 100;
 
+    if (e->code == ERR_DENIED && e->sys == HTTP_UNAUTHORIZED)
+        return err_hint(e, "Give a token with --token-file FILE or in $BISECTD_TOKEN_FILE; the "
+                           "daemon's first one is admin.token in its data folder.");
     if (e->code != ERR_PEER || has_answer)
         return e->code;
     if (c->visit.store) {
@@ -91,9 +102,6 @@ static enum err_code call(struct client *c, const struct http_request *r, json *
         *e = (struct err){0};
         code = http_call(c->http, r, NULL, out, e);
     }
-    if (code == ERR_DENIED && !e->hint[0])
-        err_hint(e, "Give a token with --token-file FILE; the daemon's first one is admin.token in "
-                    "its data folder.");
     return code ? explain(c, e) : ERR_OK;
 }
 
@@ -128,34 +136,27 @@ enum err_code client_get_text(struct client *c, const char *path, struct buf *ou
     return code ? explain(c, e) : ERR_OK;
 }
 
-/* A cursor is whatever the server gave, string or number. */
-static void add_cursor(struct buf *path, const json *next)
+static void add_cursor(struct buf *path, const char *after)
 {
-    AUTO(buf_fini) struct buf number = {0};
-
-    buf_adds(path, "&after=");
-    if (json_is_string(next)) {
-        http_escape(path, json_str(next, ""));
+    if (!after)
         return;
-    }
-    buf_printf(&number, "%lld", (long long)json_int(next, 0));
-    http_escape(path, buf_str(&number));
+    buf_adds(path, "&after=");
+    http_escape(path, after);
 }
 
-enum err_code client_list(struct client *c, const char *path, size_t limit, json **out,
+enum err_code client_page(struct client *c, const struct client_query *query, json **out,
                           struct err *e)
 {
+    size_t limit = query->limit;
     AUTO(json_free) json *all = json_new_array();
     AUTO(json_free) json *page = NULL;
 
     do {
         AUTO(buf_fini) struct buf full = {0};
         size_t left = limit ? limit - json_len(all) : PAGE;
-        json *next = json_at(page, "next");
-        buf_printf(&full, "%s%climit=%zu", path, strchr(path, '?') ? '&' : '?',
+        buf_printf(&full, "%s%climit=%zu", query->path, strchr(query->path, '?') ? '&' : '?',
                    left < PAGE ? left : (size_t)PAGE);
-        if (page)
-            add_cursor(&full, next);
+        add_cursor(&full, page ? json_str(json_at(page, "next"), NULL) : query->after);
         json_free(page);
         page = NULL;
         if (client_get(c, buf_str(&full), &page, e))
@@ -166,7 +167,21 @@ enum err_code client_list(struct client *c, const char *path, size_t limit, json
         if (json_len(items) == 0)
             break;
     } while (!json_is_null(json_at(page, "next")) && (!limit || json_len(all) < limit));
-    *out = TAKE(all);
+    json *next = json_at(page, "next");
+    *out = json_put(json_new_object(), "items", TAKE(all));
+    json_put(*out, "next", json_is_null(next) ? json_new_null() : json_keep(next));
+    return ERR_OK;
+}
+
+enum err_code client_list(struct client *c, const char *path, size_t limit, json **out,
+                          struct err *e)
+{
+    AUTO(json_free) json *page = NULL;
+    struct client_query query = {.path = path, .limit = limit};
+
+    if (client_page(c, &query, &page, e))
+        return e->code;
+    *out = json_keep(json_at(page, "items"));
     return ERR_OK;
 }
 
@@ -207,10 +222,8 @@ enum err_code client_open_store(const char *store, const struct options *o, enum
 {
     AUTO(client_free) struct client *c = mem_alloc(sizeof(*c));
 
-    if (file_mkdirs(store, 0700, e)) {
-        err_wrap(e, "store");
-        return err_hint(e, "Name a folder you may write to with --store DIR.");
-    }
+    if (store_make(store, e) || store_check(store, e))
+        return e->code;
     c->visit.need = need;
     c->visit.n_workers = need == CLIENT_READS ? 0 : o->workers > 0 ? o->workers : 1;
     c->visit.asked_workers = need == CLIENT_WORKS && o->workers > 0 ? o->workers : 0;
@@ -230,16 +243,15 @@ static char *store_here(void)
     if (home_of(".", &home, NULL))
         return NULL;
     AUTO(mem_free) char *store = path_join(home, "bisectd");
-    AUTO(mem_free) char *database = path_join(store, "bisectd.db");
-    return file_exists(database) ? TAKE(store) : NULL;
+    return store_is_there(store) ? TAKE(store) : NULL;
 }
 
 static enum err_code open_named_store(const struct options *o, enum client_need need,
                                       struct client **out, struct err *e)
 {
-    AUTO(mem_free) char *database = path_join(o->store, "bisectd.db");
-
-    if (!file_exists(database)) {
+    if (store_check_name(o->store, e))
+        return e->code;
+    if (!store_is_there(o->store)) {
         err_set(e, ERR_NOT_FOUND, "no store at %s", o->store);
         return err_hint(e, "A store is the folder that `run` was given as --store; by default it "
                            "is bisectd/ in the repository's .git.");
@@ -270,7 +282,15 @@ static enum err_code open_default(const struct options *o, struct client **out, 
 {
     AUTO(config_free) struct config *config = config_default();
 
-    return open_configured(o, config, out, e);
+    if (open_configured(o, config, out, e))
+        return e->code;
+    (*out)->is_default = true;
+    return ERR_OK;
+}
+
+bool client_is_default(const struct client *c)
+{
+    return c->is_default;
 }
 
 static enum err_code open_config_file(const struct options *o, const char *path,
@@ -331,6 +351,21 @@ bool client_finds(const char *store)
     return !url_of_environment() && !config && real && strcmp(real, store) == 0;
 }
 
+const char *client_flag(const struct client *c, const struct options *o)
+{
+    if (c->visit.store)
+        return NULL;
+    if (o->coordinator)
+        return o->coordinator;
+    if (url_of_environment())
+        return NULL;
+    AUTO(mem_free) char *config = config_find();
+    AUTO(mem_free) char *here = store_here();
+    bool is_elsewhere = o->config || (!config && here);
+
+    return is_elsewhere ? client_base(c) : NULL;
+}
+
 /* Bisections */
 
 static enum err_code get_verdict(struct client *c, const char *id, struct verdict **out,
@@ -355,7 +390,14 @@ static enum err_code complete_id(struct client *c, const char *part, char **out,
     const char *found = NULL;
     size_t n_found = 0;
 
-    if (strlen(part) >= ID_LEAST && client_list(c, "/bisections", PAGE, &items, e))
+    if (strlen(part) < ID_LEAST) {
+        err_set(e, ERR_NOT_FOUND, "no bisection %s at %s", part, client_base(c));
+        return err_hint(e,
+                        "A part of an ID needs at least %d characters; `bisectctl list` shows "
+                        "whole ones.",
+                        ID_LEAST);
+    }
+    if (client_list(c, "/bisections", PAGE, &items, e))
         return e->code;
     for (size_t i = 0; i < json_len(items); i++) {
         const char *id = json_str(json_at(json_item(items, i), "id"), "");

@@ -36,6 +36,12 @@ DEFINE_AUTO(struct client, client_free)
 /** Do commands without flags, here and now, go to this store? Given as client_store() has it. */
 bool client_finds(const char *store);
 
+/** What --coordinator has to say so that a further command goes to this service too; NULL: it does
+ *  so without, or `c` is a store's. Borrowed. */
+const char *client_flag(const struct client *c, const struct options *o);
+/** Is it the default service, since nothing said where to look? */
+bool client_is_default(const struct client *c);
+
 const char *client_store(const struct client *c); /* NULL: a service */
 const char *client_base(const struct client *c);
 bool client_has_started(const struct client *c); /* the daemon is ours, and new */
@@ -46,12 +52,20 @@ MUST_CHECK enum err_code client_post(struct client *c, const char *path, const j
                                      json **out, struct err *e);
 MUST_CHECK enum err_code client_get_text(struct client *c, const char *path, struct buf *out,
                                          struct err *e);
+struct client_query {
+    const char *path;
+    const char *after; /* a cursor to begin at; NULL: at the beginning */
+    size_t limit;      /* 0: all */
+};
+/** {"items":[…],"next":…} of a list, fetched page by page. Caller frees. */
+MUST_CHECK enum err_code client_page(struct client *c, const struct client_query *q, json **out,
+                                     struct err *e);
 /** All items of a list, page by page, up to `limit` (0: all). Caller frees. */
 MUST_CHECK enum err_code client_list(struct client *c, const char *path, size_t limit, json **out,
                                      struct err *e);
 
 /**
- * A bisection by id, or by a part of it that only one of the newest begins with.
+ * A bisection by id, or by 4 or more characters that only one of the newest begins with.
  *
  * Owns:   caller frees both. Either output may be NULL.
  * Errors: ERR_NOT_FOUND with the hint to list.

@@ -28,7 +28,7 @@ struct options {
     /* where */
     const char *store, *coordinator, *token_file, *config;
     /* what to print */
-    const char *format, *revision, *shell;
+    const char *format, *revision, *shell, *after;
     int64_t limit;
     /* simulate */
     const char *effect, *noise, *policy;

@@ -67,8 +67,8 @@ static struct place place_of(const struct options *o, const struct client *c,
         p.repository = repository;
     if (store && !client_finds(store))
         p.store = store;
-    if (!store)
-        p.coordinator = o->coordinator;
+    p.coordinator = client_flag(c, o);
+    p.token_file = store ? NULL : o->token_file;
     return p;
 }
 

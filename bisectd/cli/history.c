@@ -2,6 +2,7 @@
 /* bisectctl history: stored samples. */
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/local.h"
 #include "cli/terminal.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -10,15 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIMIT_DEFAULT = 1000 };
+enum { LIMIT_DEFAULT = 1000, HEX_LEAST = 4, HEX_MOST = 40 };
 
 /* clang-format off */
 static const struct flag flags[] = {
     {"--project", "NAME", FLAG_TEXT, offsetof(struct options, project), "of this project only", NULL, 0, 0},
     {"--metric", "NAME", FLAG_TEXT, offsetof(struct options, metric), "of this metric only", NULL, 0, 0},
-    {"--revision", "HASH", FLAG_TEXT, offsetof(struct options, revision), "of this revision only (40 digits)", NULL, 0, 0},
+    {"--revision", "HASH", FLAG_TEXT, offsetof(struct options, revision), "of this revision only: 4 or more digits of its hash, or any name the current repository knows", NULL, 0, 0},
     {"--platform", "P", FLAG_TEXT, offsetof(struct options, platform), "of this platform only", NULL, 0, 0},
     {"--limit", "N", FLAG_COUNT, offsetof(struct options, limit), "at most so many (default: 1000)", NULL, 1, 10000000},
+    {"--after", "CURSOR", FLAG_TEXT, offsetof(struct options, after), "those after: \"next\" of the --json before", NULL, 0, 0},
     {"--csv", NULL, FLAG_SWITCH, offsetof(struct options, csv), "comma-separated values with a head line", NULL, 0, 0},
     FLAG_ROWS_WHERE,
     FLAG_ROW_JSON,
@@ -26,9 +28,14 @@ static const struct flag flags[] = {
 };
 
 static const char *const heads[] = {"REVISION", "METRIC", "VALUE", "RUN", "STATUS", "HOST", "AT", NULL};
-static const char *const csv_keys[] = {
-    "stored", "project", "metric", "platform", "revision", "number", "attempt", "status", "value",
-    "seconds", "host", "bisection", "task", "seed", "reason",
+/* The table's columns first, by the same names and with the same values; then what it has no room for. */
+static const struct {
+    const char *name, *key;
+} columns[] = {
+    {"revision", "revision"}, {"metric", "metric"}, {"value", "value"}, {"run", "number"}, {"status", "status"},
+    {"host", "host"}, {"at", "stored"},
+    {"project", "project"}, {"platform", "platform"}, {"attempt", "attempt"}, {"seconds", "seconds"},
+    {"bisection", "bisection"}, {"task", "task"}, {"seed", "seed"}, {"reason", "reason"},
 };
 /* clang-format on */
 
@@ -78,13 +85,13 @@ static void add_csv_field(struct buf *out, const json *v)
 
 static void write_csv(const json *items, struct buf *out)
 {
-    for (size_t k = 0; k < LEN(csv_keys); k++)
-        buf_printf(out, "%s%s", k ? "," : "", csv_keys[k]);
+    for (size_t k = 0; k < LEN(columns); k++)
+        buf_printf(out, "%s%s", k ? "," : "", columns[k].name);
     buf_adds(out, "\r\n");
     for (size_t i = 0; i < json_len(items); i++) {
-        for (size_t k = 0; k < LEN(csv_keys); k++) {
+        for (size_t k = 0; k < LEN(columns); k++) {
             buf_adds(out, k ? "," : "");
-            add_csv_field(out, cell_of(json_item(items, i), csv_keys[k]));
+            add_csv_field(out, cell_of(json_item(items, i), columns[k].key));
         }
         buf_adds(out, "\r\n");
     }
@@ -123,30 +130,60 @@ static void write_table(const json *items, struct buf *out)
         table_write(t, &style, out);
 }
 
+static bool is_part_of_hash(const char *s)
+{
+    size_t n = strspn(s, "0123456789abcdefABCDEF");
+
+    return s[n] == '\0' && n >= HEX_LEAST && n <= HEX_MOST;
+}
+
+/* A part of a hash as it is: the samples' repository may be elsewhere. Else a name known here. */
+static enum err_code find_revision(const char *name, struct revision *named, const char **out,
+                                   struct err *e)
+{
+    *out = name;
+    if (!name || is_part_of_hash(name))
+        return ERR_OK;
+    if (local_resolve(".", name, named, e)) {
+        err_wrap(e, "--revision");
+        return err_hint(e,
+                        "Give at least %d digits of its hash, or a name that the current "
+                        "repository knows.",
+                        HEX_LEAST);
+    }
+    *out = named->hex;
+    return ERR_OK;
+}
+
 static int run(const struct options *o)
 {
     AUTO(client_free) struct client *c = NULL;
-    AUTO(json_free) json *items = NULL;
+    AUTO(json_free) json *page = NULL;
     AUTO(buf_fini) struct buf path = {0};
     AUTO(buf_fini) struct buf text = {0};
+    struct revision named;
+    const char *revision = NULL;
     struct err e = {0};
 
     if (o->csv && o->json) {
         err_set(&e, ERR_INVALID, "--csv and --json exclude each other");
         return fail_usage(o, &e);
     }
+    if (find_revision(o->revision, &named, &revision, &e))
+        return fail(o, &e);
     buf_adds(&path, "/samples");
     add_filter(&path, "project", o->project);
     add_filter(&path, "metric", o->metric);
-    add_filter(&path, "revision", o->revision);
+    add_filter(&path, "revision", revision);
     add_filter(&path, "platform", o->platform);
-    if (client_open(o, CLIENT_READS, &c, &e) ||
-        client_list(c, buf_str(&path), o->limit > 0 ? (size_t)o->limit : LIMIT_DEFAULT, &items, &e))
+    struct client_query query = {.path = buf_str(&path),
+                                 .after = o->after,
+                                 .limit = o->limit > 0 ? (size_t)o->limit : LIMIT_DEFAULT};
+    if (client_open(o, CLIENT_READS, &c, &e) || client_page(c, &query, &page, &e))
         return fail(o, &e);
-    if (o->json) {
-        AUTO(json_free) json *document = json_put(json_new_object(), "items", json_keep(items));
-        return print_json(document, EXIT_DONE);
-    }
+    if (o->json)
+        return print_json(page, EXIT_DONE);
+    const json *items = json_at(page, "items");
     if (o->csv)
         write_csv(items, &text);
     else

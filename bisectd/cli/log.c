@@ -274,7 +274,7 @@ static int print_logs(const struct options *o, struct client *c, const json *tas
     if (!o->json)
         return print_text(&text, EXIT_DONE);
     AUTO(json_free) json *document = json_put(json_new_object(), "items", json_keep(items));
-    return print_json(document, EXIT_DONE);
+    return print_json(json_put(document, "next", json_new_null()), EXIT_DONE);
 }
 
 static int run(const struct options *o)
@@ -292,7 +292,7 @@ static int run(const struct options *o)
         return print_logs(o, c, tasks);
     if (o->json) {
         AUTO(json_free) json *document = json_put(json_new_object(), "items", json_keep(tasks));
-        return print_json(document, EXIT_DONE);
+        return print_json(json_put(document, "next", json_new_null()), EXIT_DONE);
     }
     if (get_list(c, id, "samples", &samples, &e))
         return fail(o, &e);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/follow.h"
 #include "cli/question.h"
+#include "cli/store.h"
 #include "cli/terminal.h"
 #include "commits/home.h"
 #include "config/config.h"
@@ -46,10 +47,8 @@ static enum err_code prepare(const struct options *o, struct request **question,
 
     if (question_from_options(o, &r, e) || (!where && default_store(r, &where, e)))
         return e->code;
-    if (file_mkdirs(where, 0700, e)) {
-        err_wrap(e, "store");
-        return err_hint(e, "Name a folder you may write to with --store DIR.");
-    }
+    if (store_make(where, e) || store_check(where, e))
+        return e->code;
     if (home_is_local(r->project->repository)) {
         const char *from = o->repo ? o->repo : o->project ? r->project->repository : ".";
         if (question_resolve(r, from, where, e))

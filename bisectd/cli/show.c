@@ -29,7 +29,8 @@ const struct command command_show = {
     .least_words = 1,
     .most_words = 1,
     .summary = "show a verdict, or where a bisection stands",
-    .about = "The first few digits of an ID are enough. Exit status: 0 culprit, 3 not reproduced, "
+    .about = "The first 4 or more characters of an ID are enough. Exit status: 0 culprit, 3 not "
+             "reproduced, "
              "4 range or inconclusive, 1 failed, 5 not finished.",
     .example = "bisectctl show 4f3a9c1d\n"
                "bisectctl show 4f3a9c1d --json | jq .culprits\n",

@@ -91,15 +91,22 @@ static enum err_code question(const struct options *o, json **out, struct err *e
     return ERR_OK;
 }
 
-static void say(const struct options *o, const char *id, bool has_joined, struct buf *out)
+static void say(const struct options *o, const struct client *c, const char *id, bool has_joined,
+                struct buf *out)
 {
+    const char *url = client_flag(c, o);
+
     buf_printf(out, "%s bisection ", has_joined ? "joined" : "submitted");
     style_hostile(out, id, 100);
     buf_adds(out, "\n\nWhat to type next:\n  bisectctl watch ");
     text_shell(out, id);
-    if (o->coordinator) {
+    if (url) {
         buf_adds(out, " --coordinator ");
-        text_shell(out, o->coordinator);
+        text_shell(out, url);
+    }
+    if (o->token_file) {
+        buf_adds(out, " --token-file ");
+        text_shell(out, o->token_file);
     }
     buf_addc(out, '\n');
 }
@@ -118,7 +125,7 @@ static int run(const struct options *o)
         return fail(o, &e);
     if (o->json)
         return print_json(answer, EXIT_DONE);
-    say(o, id, json_bool(json_at(answer, "joined"), false), &text);
+    say(o, c, id, json_bool(json_at(answer, "joined"), false), &text);
     return print_text(&text, EXIT_DONE);
 }
 
