@@ -85,32 +85,56 @@ static struct tip tips_pop_heaviest(struct tips *t)
     return out;
 }
 
+/**
+ * The first chain swept, from the tip of the range, is the scale for all others: `entry` says by
+ * which of its commits another one comes in, counted from 1 at its oldest, and `below` how far up
+ * it all is among another's ancestors. What is further up than that is all a sweep need visit.
+ */
 struct sweep {
     const struct dag *d;
     const double *weight;
     double *mass;
-    uint8_t *seen;
+    uint32_t *entry; /* OUTSIDE: the tip does not reach it */
+    uint32_t *below; /* 0: nothing of it */
+    double *scale;   /* mass at each place of the first chain; 0 at 0 */
+    uint32_t *chain; /* the one at hand, youngest first */
+    uint32_t n_chain;
     uint32_t *stack;
-    uint32_t *chain;
+    uint32_t *seen; /* number of the last chain whose sweep came by */
+    uint32_t n_swept;
+    uint32_t *side; /* ancestors of the commit at hand that are not below */
+    uint32_t n_side;
 };
+enum { OUTSIDE = UINT32_MAX };
 
-/** Adds v and all its ancestors not seen yet; returns their weight. */
-static double sweep_add(struct sweep *s, uint32_t v)
+/** Collects the first-parent chain below `tip`, down to a root or to a commit known. */
+static void sweep_collect(struct sweep *s, uint32_t tip)
+{
+    const struct dag *d = s->d;
+
+    s->n_chain = 0;
+    for (uint32_t v = tip;; v = d->parents[d->first[v]]) {
+        s->chain[s->n_chain++] = v;
+        if (!isnan(s->mass[v]) || d->first[v] == d->first[v + 1])
+            break;
+    }
+}
+
+/** Enters v and all its ancestors that have not come in yet at this place; returns their weight. */
+static double sweep_enter(struct sweep *s, uint32_t v, uint32_t place)
 {
     double sum = 0;
     uint32_t depth = 0;
 
-    if (s->seen[v])
-        return 0;
-    s->seen[v] = 1;
+    s->entry[v] = place;
     s->stack[depth++] = v;
     while (depth > 0) {
         uint32_t i = s->stack[--depth];
         sum += s->weight[i];
         for (uint32_t e = s->d->first[i]; e < s->d->first[i + 1]; e++) {
             uint32_t p = s->d->parents[e];
-            if (!s->seen[p]) {
-                s->seen[p] = 1;
+            if (s->entry[p] == OUTSIDE) {
+                s->entry[p] = place;
                 s->stack[depth++] = p;
             }
         }
@@ -118,30 +142,99 @@ static double sweep_add(struct sweep *s, uint32_t v)
     return sum;
 }
 
-/** The mass of every commit on the first-parent chain below `tip`, as far as it is not known yet.
- */
+/** Adds to `side` v and its ancestors that are not there and not below it. */
+static void sweep_side(struct sweep *s, uint32_t v)
+{
+    uint32_t depth = 0, below = s->below[v];
+
+    if (s->entry[v] <= below)
+        return;
+    s->seen[v] = s->n_swept;
+    s->stack[depth++] = v;
+    while (depth > 0) {
+        uint32_t i = s->stack[--depth];
+        s->side[s->n_side++] = i;
+        for (uint32_t e = s->d->first[i]; e < s->d->first[i + 1]; e++) {
+            uint32_t p = s->d->parents[e];
+            if (s->seen[p] != s->n_swept && s->entry[p] > below) {
+                s->seen[p] = s->n_swept;
+                s->stack[depth++] = p;
+            }
+        }
+    }
+}
+
+static void offer_tips(const struct sweep *s, uint32_t v, double came_in, double least,
+                       struct tips *tips)
+{
+    if (came_in < least)
+        return;
+    for (uint32_t e = s->d->first[v] + 1; e < s->d->first[v + 1]; e++)
+        tips_push(tips, s->d->parents[e], came_in);
+}
+
+static void sweep_first(struct sweep *s, uint32_t tip, double least, struct tips *tips)
+{
+    const struct dag *d = s->d;
+
+    sweep_collect(s, tip);
+    s->scale = mem_array((size_t)s->n_chain + 1, sizeof(*s->scale));
+    for (uint32_t v = 0; v < d->n; v++)
+        s->entry[v] = OUTSIDE;
+    for (uint32_t place = 1; place <= s->n_chain; place++) {
+        uint32_t v = s->chain[s->n_chain - place];
+        double more = sweep_enter(s, v, place);
+        s->mass[v] = s->scale[place] = s->scale[place - 1] + more;
+        s->below[v] = place;
+        if (place > 1)
+            offer_tips(s, v, more - s->weight[v], least, tips);
+    }
+    for (uint32_t v = 0; v < d->n; v++)
+        for (uint32_t e = d->first[v]; e < d->first[v + 1]; e++)
+            if (s->below[v] < s->below[d->parents[e]])
+                s->below[v] = s->below[d->parents[e]];
+}
+
+/** A first parent's ancestors are its child's too, so `side` grows along the chain, less what comes
+ *  to lie below. */
 static void sweep_chain(struct sweep *s, uint32_t tip, double least, struct tips *tips)
 {
-    uint32_t n = 0;
+    double sum = 0, before = 0;
 
-    for (uint32_t v = tip;; v = s->d->parents[s->d->first[v]]) {
-        s->chain[n++] = v;
-        if (!isnan(s->mass[v]) || s->d->first[v] == s->d->first[v + 1])
-            break;
+    sweep_collect(s, tip);
+    s->n_swept++;
+    s->n_side = 0;
+    for (uint32_t k = s->n_chain, below = 0; k-- > 0;) {
+        uint32_t v = s->chain[k], n_old = s->n_side;
+        if (s->below[v] > below) {
+            below = s->below[v];
+            sum = n_old = 0;
+            for (uint32_t i = 0; i < s->n_side; i++)
+                if (s->entry[s->side[i]] > below) {
+                    sum += s->weight[s->side[i]];
+                    s->side[n_old++] = s->side[i];
+                }
+            s->n_side = n_old;
+        }
+        sweep_side(s, v);
+        for (uint32_t i = n_old; i < s->n_side; i++)
+            sum += s->weight[s->side[i]];
+        s->mass[v] = s->scale[below] + sum;
+        if (k + 1 < s->n_chain)
+            offer_tips(s, v, s->mass[v] - before - s->weight[v], least, tips);
+        before = s->mass[v];
     }
-    memset(s->seen, 0, s->d->n);
-    /* The oldest is a root, or was swept before and its merges with it. */
-    double mass = s->mass[s->chain[n - 1]] = sweep_add(s, s->chain[n - 1]);
-    for (n--; n-- > 0;) {
-        uint32_t v = s->chain[n];
-        double before = mass;
-        mass += sweep_add(s, v);
-        s->mass[v] = mass;
-        if (mass - before - s->weight[v] < least)
-            continue;
-        for (uint32_t e = s->d->first[v] + 1; e < s->d->first[v + 1]; e++)
-            tips_push(tips, s->d->parents[e], mass - before - s->weight[v]);
-    }
+}
+
+static void sweep_fini(struct sweep *s)
+{
+    mem_free(s->entry);
+    mem_free(s->below);
+    mem_free(s->scale);
+    mem_free(s->chain);
+    mem_free(s->stack);
+    mem_free(s->seen);
+    mem_free(s->side);
 }
 
 void dag_masses(const struct dag *d, const double *weight, double worth, uint32_t max_chains,
@@ -153,17 +246,20 @@ void dag_masses(const struct dag *d, const double *weight, double worth, uint32_
         .d = d,
         .weight = weight,
         .mass = mass,
-        .seen = mem_array(d->n, sizeof(*s.seen)),
-        .stack = mem_array(d->n, sizeof(*s.stack)),
+        .entry = mem_array(d->n, sizeof(*s.entry)),
+        .below = mem_array(d->n, sizeof(*s.below)),
         .chain = mem_array(d->n, sizeof(*s.chain)),
+        .stack = mem_array(d->n, sizeof(*s.stack)),
+        .seen = mem_array(d->n, sizeof(*s.seen)),
+        .side = mem_array(d->n, sizeof(*s.side)),
     };
 
     for (uint32_t v = 0; v < d->n; v++) {
         total += weight[v];
         mass[v] = NAN;
     }
-    tips_push(&tips, d->n - 1, total);
-    for (uint32_t i = 0; i < max_chains && tips.n > 0; i++) {
+    sweep_first(&s, d->n - 1, worth * total, &tips);
+    for (uint32_t i = 1; i < max_chains && tips.n > 0; i++) {
         struct tip tip = tips_pop_heaviest(&tips);
         if (isnan(mass[tip.v]))
             sweep_chain(&s, tip.v, worth * total, &tips);
@@ -171,7 +267,5 @@ void dag_masses(const struct dag *d, const double *weight, double worth, uint32_
             i--;
     }
     mem_free(tips.items);
-    mem_free(s.seen);
-    mem_free(s.stack);
-    mem_free(s.chain);
+    sweep_fini(&s);
 }

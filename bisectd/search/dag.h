@@ -29,7 +29,7 @@ void dag_mark_ancestors(const struct dag *d, uint32_t v, uint8_t *mark);
  * For commits that split the weight well: mass[v] = weight of v and its ancestors, nan where not
  * computed. The first-parent chain of the last commit is always computed, then side chains that
  * come in by a merge, heaviest first, as long as they hold `worth` of the total and at most
- * `max_chains`. A chain costs one sweep.
+ * `max_chains`. The first chain costs one sweep, another what it does not share with the first.
  */
 void dag_masses(const struct dag *d, const double *weight, double worth, uint32_t max_chains,
                 double *mass);

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { MAX_CHAINS = 32, N_UNBUILT = 16, N_BUILT = 12, MAX_COMPONENTS = 64, N_NODES = 7 };
+enum { MAX_FIELD = 32 }; /* bits of a mark; both lists and both ends */
 static const uint32_t repeats[] = {1, 2, 4, 8};
 static const double least_build_price = 2; /* cheaper builds are not worth more revisions */
 static const double least_weight = 2e-4;   /* hypotheses below this do not guide */
@@ -119,29 +119,63 @@ static double information(const struct posterior *p, const struct mixture *m, ui
     return fmax(nats / M_LN2, 0);
 }
 
-static void class_shares(const struct planner *p, uint32_t revision, uint8_t *mark, double *share)
+/** Revisions under consideration, and the part of each class that would make each of them bad. */
+struct field {
+    uint32_t n;
+    uint32_t revisions[MAX_FIELD];
+    double *shares; /* of all classes, for the first revision, then for the next */
+};
+
+static bool does_guide(const struct hypothesis *h)
+{
+    return fmax(h->p[0], h->p[1]) >= least_weight;
+}
+
+/** One sweep for all: bit i of a commit's mark says that it is revision i or an ancestor of it. */
+static uint32_t *field_marks(const struct planner *p, const struct field *f, uint32_t *n_marked)
+{
+    uint32_t *marks = mem_array(p->dag->n, sizeof(*marks)), last = 0;
+
+    for (uint32_t i = 0; i < f->n; i++) {
+        marks[f->revisions[i]] |= UINT32_C(1) << i;
+        last = f->revisions[i] > last ? f->revisions[i] : last;
+    }
+    for (uint32_t v = last + 1; v-- > 0;)
+        for (uint32_t e = p->dag->first[v]; marks[v] && e < p->dag->first[v + 1]; e++)
+            marks[p->dag->parents[e]] |= marks[v];
+    *n_marked = last + 1;
+    return marks;
+}
+
+static void field_fill(const struct planner *p, struct field *f)
 {
     const struct posterior *post = p->posterior;
+    uint32_t n_marked, *marks = field_marks(p, f, &n_marked);
 
-    memset(share, 0, post->n_classes * sizeof(*share));
-    dag_mark_ancestors(p->dag, revision, mark);
-    for (uint32_t c = 0; c <= revision; c++)
-        if (mark[c] && post->class_of[c] != UINT32_MAX)
-            share[post->class_of[c]] += post->weight[c];
-    for (uint32_t k = 0; k < post->n_classes; k++)
-        share[k] = fmin(share[k] / post->classes[k].weight, 1);
+    f->shares = mem_array((size_t)f->n * post->n_classes, sizeof(*f->shares));
+    for (uint32_t c = 0; c < n_marked; c++) {
+        uint32_t k = post->class_of[c];
+        if (k == UINT32_MAX || !does_guide(&post->classes[k]))
+            continue;
+        for (uint32_t left = marks[c]; left; left &= left - 1)
+            f->shares[(size_t)__builtin_ctz(left) * post->n_classes + k] += post->weight[c];
+    }
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t k = 0; k < post->n_classes; k++) {
+            double *share = &f->shares[(size_t)i * post->n_classes + k];
+            *share = fmin(*share / post->classes[k].weight, 1);
+        }
+    mem_free(marks);
 }
 
 double planner_information(const struct planner *p, uint32_t revision, uint32_t n_runs)
 {
-    uint8_t *mark = mem_array(p->dag->n, 1);
-    double *share = mem_array(p->posterior->n_classes, sizeof(*share));
+    struct field f = {.n = 1, .revisions = {revision}};
     struct mixture m;
 
-    class_shares(p, revision, mark, share);
-    mixture_fill(p->posterior, share, &m);
-    mem_free(mark);
-    mem_free(share);
+    field_fill(p, &f);
+    mixture_fill(p->posterior, f.shares, &m);
+    mem_free(f.shares);
     return information(p->posterior, &m, n_runs);
 }
 
@@ -178,14 +212,14 @@ static double price_of(const struct planner *p, uint32_t revision, uint32_t n_ru
     return build + p->task_price + n_runs;
 }
 
-static void consider(const struct planner *p, uint32_t revision, uint8_t *mark, double *share,
+static void consider(const struct planner *p, const struct field *f, uint32_t at,
                      struct probe *best)
 {
     struct mixture m;
+    uint32_t revision = f->revisions[at];
     double p_works = p->testable[revision] == TESTABLE_YES ? 1 : p->p_builds[revision];
 
-    class_shares(p, revision, mark, share);
-    mixture_fill(p->posterior, share, &m);
+    mixture_fill(p->posterior, f->shares + (size_t)at * p->posterior->n_classes, &m);
     for (size_t i = 0; i < LEN(repeats); i++) {
         struct probe c = {
             .revision = revision,
@@ -233,24 +267,29 @@ static void shortlist_fill(const struct planner *p, struct shortlist *unbuilt,
     mem_free(mass);
 }
 
+static void field_add(struct field *f, const struct shortlist *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        f->revisions[f->n++] = s->items[i].revision;
+}
+
 struct probe planner_choose(const struct planner *p)
 {
     struct probe best = {.revision = UINT32_MAX};
     struct shortlist unbuilt = {.cap = N_UNBUILT}, built = {.cap = N_BUILT};
-    uint8_t *mark = mem_array(p->dag->n, 1);
-    double *share = mem_array(p->posterior->n_classes, sizeof(*share));
+    const uint32_t ends[] = {p->good, p->bad};
+    struct field f = {0};
 
     shortlist_fill(p, &unbuilt, &built);
-    for (uint32_t i = 0; i < unbuilt.n; i++)
-        consider(p, unbuilt.items[i].revision, mark, share, &best);
-    for (uint32_t i = 0; i < built.n; i++)
-        consider(p, built.items[i].revision, mark, share, &best);
-    if (!p->is_barred[p->good] && p->testable[p->good] == TESTABLE_YES)
-        consider(p, p->good, mark, share, &best);
-    if (!p->is_barred[p->bad] && p->testable[p->bad] == TESTABLE_YES)
-        consider(p, p->bad, mark, share, &best);
-    mem_free(mark);
-    mem_free(share);
+    field_add(&f, &unbuilt);
+    field_add(&f, &built);
+    for (size_t i = 0; i < LEN(ends); i++)
+        if (!p->is_barred[ends[i]] && p->testable[ends[i]] == TESTABLE_YES)
+            f.revisions[f.n++] = ends[i];
+    field_fill(p, &f);
+    for (uint32_t i = 0; i < f.n; i++)
+        consider(p, &f, i, &best);
+    mem_free(f.shares);
     return best;
 }
 
