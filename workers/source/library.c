@@ -23,6 +23,8 @@ static void start(void)
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
     /* Trees larger than the default of 4 KiB are read again for each commit of a range. */
     git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_TREE, (size_t)256 * KIB);
+    /* Commits are read once each, and a range may have a million. */
+    git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_COMMIT, (size_t)0);
 }
 
 void library_start(void)
