@@ -12,6 +12,7 @@
 #include "report/summary.h"
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* clang-format off */
@@ -27,13 +28,13 @@ static const struct flag flags[] = {
 };
 /* clang-format on */
 
-/* Whole games cost a posterior a step; over long ranges the opening and a formula must do. */
+/* A game costs a posterior a step: over long ranges one must do. */
 enum { PLAYED_MOST = 2000, GAMES = 3 };
-/* Beside the search: two ends with two runs each, and fresh builds of culprit and parent. */
-static const double overhead_builds = 4, overhead_runs = 14, runs_each_step = 1;
 
 struct estimate {
     double n_builds, n_runs;
+    double load_seconds;
+    double step_cpu_seconds; /* one result taken in, and the choice that follows */
     struct rehearsed opening;
 };
 
@@ -87,18 +88,29 @@ static uint32_t spread(const struct range *r, uint32_t i, uint32_t of)
     return r->bad;
 }
 
+static double seconds_since(struct mono start)
+{
+    return (double)(mono_now().ns - start.ns) / (double)NS_PER_S;
+}
+
 static enum err_code play_through(const struct request *q, const struct range *range,
                                   struct rehearsal r, struct estimate *out, struct err *e)
 {
+    uint32_t n_games = range->n_candidates <= PLAYED_MOST ? GAMES : 1, n_steps = 0;
+    clock_t start = clock();
+
     r.only_opening = false;
-    for (uint32_t i = 0; i < GAMES; i++) {
+    for (uint32_t i = 0; i < n_games; i++) {
         struct rehearsed game;
         r.culprit = spread(range, i, GAMES);
         if (rehearse(q, range, &r, &game, e))
             return e->code;
-        out->n_builds += (double)game.n_builds / GAMES;
-        out->n_runs += (double)game.n_runs / GAMES;
+        out->n_builds += (double)game.n_builds / n_games;
+        out->n_runs += (double)game.n_runs / n_games;
+        n_steps += game.n_steps;
     }
+    if (n_steps)
+        out->step_cpu_seconds = (double)(clock() - start) / CLOCKS_PER_SEC / n_steps;
     return ERR_OK;
 }
 
@@ -111,12 +123,7 @@ static enum err_code estimate(const struct options *o, const struct request *q,
 
     if (rehearse(q, range, &r, &out->opening, e))
         return e->code;
-    if (range->n_candidates <= PLAYED_MOST)
-        return play_through(q, range, r, out, e);
-    double steps = ceil(log2(range->n_candidates));
-    out->n_builds = overhead_builds + steps;
-    out->n_runs = overhead_runs + steps * runs_each_step;
-    return ERR_OK;
+    return play_through(q, range, r, out, e);
 }
 
 static json *to_json(const struct estimate *x, const struct range *range, double seconds)
@@ -130,6 +137,8 @@ static json *to_json(const struct estimate *x, const struct range *range, double
     json_put(o, "expected_builds", json_new_real(x->n_builds));
     json_put(o, "expected_runs", json_new_real(x->n_runs));
     json_put(o, "next", next);
+    json_put(o, "load_seconds", json_new_real(x->load_seconds));
+    json_put(o, "step_cpu_seconds", json_new_real(x->step_cpu_seconds));
     return json_put(o, "seconds", json_new_real(seconds));
 }
 
@@ -168,10 +177,11 @@ static int run(const struct options *o)
 
     if (load(o, &project, &range, &e))
         return fail(o, &e);
+    x.load_seconds = seconds_since(start);
     AUTO(request_free) struct request *q = question(o, project);
     if (estimate(o, q, range, &x, &e))
         return fail(o, &e);
-    double seconds = (double)(mono_now().ns - start.ns) / (double)NS_PER_S;
+    double seconds = seconds_since(start);
     if (o->json) {
         AUTO(json_free) json *document = to_json(&x, range, seconds);
         return print_json(document, EXIT_DONE);

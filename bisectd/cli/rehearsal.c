@@ -16,7 +16,6 @@ struct stage {
     struct task_spec **queue; /* issued and not done yet, oldest first */
     size_t n_queue;
     struct rehearsed *score;
-    size_t n_played;
     bool is_finished;
 };
 
@@ -137,7 +136,7 @@ static void play_oldest(struct stage *s)
     forget(s, 0);
     AUTO(task_result_free) struct task_result *r = play(s, t);
     step(s, &(struct event){.kind = EVENT_RESULT, .ordinal = t->ordinal, .result = r});
-    s->n_played++;
+    s->score->n_steps++;
 }
 
 enum err_code rehearse(const struct request *request, const struct range *range,
@@ -152,12 +151,12 @@ enum err_code rehearse(const struct request *request, const struct range *range,
     step(&s, &(struct event){.kind = EVENT_STARTED});
     if (r->n_workers > 1)
         step(&s, &(struct event){.kind = EVENT_CAPACITY, .n_workers = r->n_workers});
-    while (!s.is_finished && s.n_queue > 0 && s.n_played < TASKS_MOST) {
+    while (!s.is_finished && s.n_queue > 0 && score.n_steps < TASKS_MOST) {
         if (r->only_opening && score.n_next > 0)
             break;
         play_oldest(&s);
     }
-    if (s.n_played == TASKS_MOST)
+    if (score.n_steps == TASKS_MOST)
         return err_set(e, ERR_LIMIT, "the search does not end after %d tasks", TASKS_MOST);
     *out = score;
     return ERR_OK;

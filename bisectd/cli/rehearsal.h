@@ -22,6 +22,7 @@ struct rehearsal {
 
 struct rehearsed {
     uint32_t n_builds, n_runs; /* ends and verification included */
+    uint32_t n_steps;          /* results taken in, each with the choice that follows */
     size_t n_next;             /* the first choices after the ends, in the order they are made */
     struct revision next[REHEARSAL_NEXT_MOST];
 };
