@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/http.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "wire/exchange.h"
 #include <errno.h>
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 
 #define FILE_TIMEOUT_NS (600 * NS_PER_S)
-enum { EVENT_BYTES = 16 * MIB };
+enum { EVENT_BYTES = 16 * MIB, SHOWN_BYTES = 120 };
 
 /* ---- opening ---- */
 
@@ -25,31 +26,58 @@ static bool is_one_line(const char *s)
     return true;
 }
 
-static enum err_code take_base(struct http *h, const char *base, struct err *e)
+/** The path of "unix:/path"; NULL for anything else. */
+static const char *socket_of(const char *base)
+{
+    return strncmp(base, "unix:/", 6) == 0 ? base + 5 : NULL;
+}
+
+/** A path may hold anything but an end of line; a URL nothing that is not printed. */
+static enum err_code check_characters(const char *base, struct err *e)
+{
+    if (socket_of(base) && strchr(base, '\n'))
+        return err_set(e, ERR_INVALID, "the path of a coordinator's socket holds an end of line");
+    if (!socket_of(base) && !is_one_line(base))
+        return err_set(e, ERR_INVALID, "a coordinator's URL has no spaces or control characters");
+    return ERR_OK;
+}
+
+enum err_code http_base_check(const char *base, struct err *e)
 {
     static const char *const schemes[] = {"http://", "https://"};
+    AUTO(buf_fini) struct buf shown = {0};
 
-    if (!is_one_line(base))
-        return err_set(e, ERR_INVALID,
-                       "a coordinator's address has no spaces or control characters");
+    if (check_characters(base, e))
+        return ERR_INVALID;
+    if (socket_of(base))
+        return ERR_OK;
+    for (size_t i = 0; i < LEN(schemes); i++) {
+        size_t n = strlen(schemes[i]);
+        if (strncmp(base, schemes[i], n) == 0 && base[n] != '\0' && base[n] != '/')
+            return ERR_OK;
+    }
+    text_clean(&shown, base, strlen(base), SHOWN_BYTES);
+    err_set(e, ERR_INVALID, "\"%s\" is not a coordinator's address", buf_str(&shown));
+    return err_hint(e, "give http://HOST:PORT, https://HOST or unix:/path/to/socket");
+}
+
+static enum err_code take_base(struct http *h, const char *base, struct err *e)
+{
+    enum err_code code = http_base_check(base, e);
+    size_t n = strlen(base);
+
+    if (code)
+        return code;
     h->base = mem_dup(base);
-    if (strncmp(base, "unix:/", 6) == 0) {
-        h->socket = mem_dup(base + 5);
+    if (socket_of(base)) {
+        h->socket = mem_dup(socket_of(base));
         h->url = mem_dup("http://localhost");
         return ERR_OK;
     }
-    for (size_t i = 0; i < LEN(schemes); i++) {
-        size_t n = strlen(schemes[i]);
-        if (strncmp(base, schemes[i], n) != 0 || base[n] == '\0' || base[n] == '/')
-            continue;
-        size_t len = strlen(base);
-        while (base[len - 1] == '/')
-            len--;
-        h->url = mem_dup_n(base, len);
-        return ERR_OK;
-    }
-    err_set(e, ERR_INVALID, "\"%s\" is not a coordinator's address", base);
-    return err_hint(e, "give http://HOST:PORT, https://HOST or unix:/path/to/socket");
+    while (base[n - 1] == '/')
+        n--;
+    h->url = mem_dup_n(base, n);
+    return ERR_OK;
 }
 
 enum err_code http_new(const struct http_options *o, struct http **out, struct err *e)

@@ -36,6 +36,9 @@ struct http_options {
     void *context;
 };
 
+/** Whether it is an address that http_new takes. A socket's path may hold any byte but an end of
+ *  line. ERR_INVALID with a hint. */
+MUST_CHECK enum err_code http_base_check(const char *base, struct err *e);
 /** Copies the options. ERR_INVALID for a base that is none of the three forms. */
 MUST_CHECK enum err_code http_new(const struct http_options *o, struct http **out, struct err *e);
 void http_free(struct http *h);

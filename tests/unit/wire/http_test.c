@@ -355,6 +355,8 @@ static const struct {
     {"http://127.0.0.1:8641", NULL, ERR_OK},
     {"https://example.org/", "t", ERR_OK},
     {"unix:/run/x/socket", NULL, ERR_OK},
+    {"unix:/a b/'\"\\$()\t\x7f \xC3\xA9\xFF/socket", NULL, ERR_OK},
+    {"unix:/a\nb", NULL, ERR_INVALID},
     {"", NULL, ERR_INVALID}, {"http://", NULL, ERR_INVALID}, {"http:///x", NULL, ERR_INVALID},
     {"unix:relative", NULL, ERR_INVALID}, {"ftp://x", NULL, ERR_INVALID}, {"localhost:8641", NULL, ERR_INVALID},
     {"http://a b", NULL, ERR_INVALID}, {"http://a\r\nX: y", NULL, ERR_INVALID},
@@ -370,6 +372,8 @@ START_TEST(addresses_are_checked)
 
     ck_assert_msg(http_new(&o, &h, &e) == address_rows[_i].code, "%s: %s", o.base, e.text);
     ck_assert(address_rows[_i].code == ERR_OK ? h != NULL : h == NULL && e.text[0]);
+    if (!o.token)
+        ck_assert_int_eq(http_base_check(o.base, &e), address_rows[_i].code);
 }
 END_TEST
 
