@@ -25,6 +25,7 @@ struct task {
     const struct metric *metric; /* NULL: a task without runs */
     struct task_result *result;
     struct schedule_build *ready; /* of each build: where it is unpacked */
+    const char *wait;             /* what a wait for the host is called */
     bool was_stopped;
     bool was_full; /* the disk, at some time */
 };
@@ -43,9 +44,15 @@ static enum job_go tick(void *context)
     return is_stopped(t) ? JOB_STOP : JOB_GO_ON;
 }
 
+/** Asked only while the host cannot be had. */
 static int may_wait(void *context)
 {
-    return !is_stopped(context);
+    struct task *t = context;
+
+    if (t->wait)
+        heartbeat_tell(t->w->heartbeat, "waiting for this machine (%s)", t->wait);
+    t->wait = NULL; /* told */
+    return !is_stopped(t);
 }
 
 /** What failed because the disk was full failed through no fault of the revision. */
@@ -80,7 +87,12 @@ static enum err_code check_out(struct task *t, const struct revision *revision,
                             .submodule_urls = &p->submodule_urls,
                             .watch = &watch};
 
-    enum err_code code = source_checkout(&source, revision, &count, e);
+    enum err_code code = ERR_OK;
+    if (!job_folder_survives(source.tree_dir)) /* nothing there, or what a job put in its place */
+        code = file_remove_tree(source.tree_dir, e);
+    if (code)
+        return err_wrap(e, "check out %.12s", revision->hex);
+    code = source_checkout(&source, revision, &count, e);
     if (code == ERR_NOT_FOUND || code == ERR_INVALID) {
         if (blame_disk(t, e))
             return ERR_IO;
@@ -248,10 +260,11 @@ static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
 
     b->revision = spec->revision;
     b->status = BUILD_FAULT;
-    heartbeat_tell(t->w->heartbeat, "waiting to build %.*s", SHOWN_HEX, spec->revision.hex);
+    t->wait = "something else is measured";
     enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, HOST_BUILD, may_wait, t, e);
     if (code)
         return code;
+    heartbeat_tell(t->w->heartbeat, "preparing %.*s", SHOWN_HEX, spec->revision.hex);
     if (is_at_hand(t, spec)) {
         b->status = BUILD_REUSED;
         memcpy(b->artifact, spec->artifact, sizeof(b->artifact));
@@ -326,7 +339,7 @@ static enum err_code measure(struct task *t, struct err *e)
     /* A metric that needs no quiet may still disturb one that does. */
     enum host_use use = isolation == ISOLATION_NONE ? HOST_BUILD : HOST_MEASURE;
 
-    heartbeat_tell(t->w->heartbeat, "waiting to measure");
+    t->wait = "something else runs on it";
     enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, use, may_wait, t, e);
     return code ? code : take_runs(t, e);
 }
@@ -341,8 +354,8 @@ static void note_header(struct task *t, const struct sandbox_kind_row *kind)
 
     clip_printf(t->w->log, "bisection %s, task %s, worker %s on %s (%s), %s, %s\n", l->bisection,
                 l->task, env->worker, env->host, env->platform, env->kernel, env->cpu);
-    clip_printf(t->w->log, "sandbox: %s%s\n", kind->name,
-                is_named ? "" : " (the project names none): limits and a clean end, but no walls");
+    clip_printf(t->w->log, "sandbox: %s%s: %s\n", kind->name,
+                is_named ? "" : " (the project names none)", kind->help);
     if (t->metric)
         clip_printf(t->w->log, "metric %s: $ %s\n", t->metric->name, t->metric->command);
 }

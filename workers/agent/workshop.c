@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -53,6 +54,16 @@ static enum err_code clean(struct workshop *w, struct err *e)
     return code;
 }
 
+/** GIT_CEILING_DIRECTORIES is a list with colons between: it cannot name a folder with one. A .git
+ *  that leads nowhere ends git's search too. */
+static enum err_code wall_git(const struct workshop *w, struct err *e)
+{
+    static const char nowhere[] = "gitdir: nowhere\n";
+    AUTO(mem_free) char *path = path_join(w->folder, ".git");
+
+    return file_write(path, nowhere, strlen(nowhere), 0600, e);
+}
+
 enum err_code workshop_new(const struct workshop_options *o, struct workshop **out, struct err *e)
 {
     AUTO(workshop_free) struct workshop *w = mem_alloc(sizeof(*w));
@@ -73,6 +84,8 @@ enum err_code workshop_new(const struct workshop_options *o, struct workshop **o
     code = lock_folder(w, e);
     if (!code)
         code = clean(w, e);
+    if (!code && strchr(w->folder, ':'))
+        code = wall_git(w, e);
     AUTO(mem_free) char *own = path_join(w->folder, "artifacts");
     if (!code)
         code = artifacts_new(w->is_shared ? o->artifacts : own, w->scratch,

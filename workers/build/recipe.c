@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include <stdio.h>
 
+enum { QUOTED_BYTES = 200 };
+
 /** What all steps of one build share. */
 struct build {
     const struct recipe *recipe;
@@ -30,7 +32,7 @@ static void explain(const struct build *b, size_t step, const struct job_outcome
 
     duration_format(b->recipe->project->build_timeout_ns, limit);
     out->status = statuses[o->end];
-    clip_last_line(output, &last);
+    clip_last_line(output, QUOTED_BYTES, &last);
     if (o->end == JOB_TIMED_OUT)
         snprintf(out->reason, sizeof(out->reason),
                  "step %zu of %zu was still running at the build's time limit of %s", step + 1,
@@ -38,6 +40,13 @@ static void explain(const struct build *b, size_t step, const struct job_outcome
     else
         snprintf(out->reason, sizeof(out->reason), "step %zu of %zu %s%s%s", step + 1, n_steps,
                  o->reason, last.len ? ": " : "", buf_str(&last));
+}
+
+static void lose_folder(const struct build *b, size_t step, struct recipe_outcome *out)
+{
+    out->status = BUILD_FAILED;
+    snprintf(out->reason, sizeof(out->reason), "step %zu of %zu removed the folder that it ran in",
+             step + 1, b->recipe->project->build_steps.n);
 }
 
 static enum err_code run_step(struct build *b, size_t step, struct recipe_outcome *out,
@@ -67,9 +76,13 @@ static enum err_code run_step(struct build *b, size_t step, struct recipe_outcom
         return code;
     if (o.end == JOB_STOPPED)
         return err_set(e, ERR_TIMEOUT, "stopped");
-    if (o.end == JOB_EXITED && o.code == 0)
+    bool has_folder = job_folder_survives(r->place.source);
+    if (o.end == JOB_EXITED && o.code == 0 && has_folder)
         return ERR_OK;
-    explain(b, step, &o, &output, out);
+    if (o.end == JOB_EXITED && o.code == 0)
+        lose_folder(b, step, out);
+    else
+        explain(b, step, &o, &output, out);
     clip_printf(r->log, "\n[%s]\n", out->reason);
     return ERR_OK;
 }

@@ -24,7 +24,7 @@ struct recipe_outcome {
 };
 
 /**
- * Runs the steps until one fails. None is fine.
+ * Runs the steps until one fails; one that leaves no source folder has failed. None is fine.
  * Errors: ours: those of sandbox_run; ERR_TIMEOUT "stopped" when tick said so.
  */
 MUST_CHECK enum err_code recipe_run(const struct recipe *r, struct recipe_outcome *out,

@@ -3,7 +3,7 @@
 #include "workers/measure/kind.h"
 #include <stdio.h>
 
-enum { STATUS_SKIP = 125, STATUS_ABORT = 128 };
+enum { STATUS_SKIP = 125, STATUS_NO_PROGRAM = 126, STATUS_NOT_FOUND = 127, STATUS_ABORT = 128 };
 
 void kind_exit(const struct observation *o, struct reading *r)
 {
@@ -22,4 +22,6 @@ void kind_exit(const struct observation *o, struct reading *r)
         return;
     }
     reading_set(r, job->code == 0 ? 0 : 1);
+    if (job->code == STATUS_NO_PROGRAM || job->code == STATUS_NOT_FOUND)
+        reading_quote(r, "", o); /* bad by the contract, and hardly what was meant */
 }

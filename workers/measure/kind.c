@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { QUOTED_BYTES = 120 };
+
 /* clang-format off */
 const struct kind_row kind_rows[] = {
     {METRIC_VALUE, false, kind_value},
@@ -38,6 +40,15 @@ void reading_set(struct reading *r, double value)
     r->values[0] = r->value = value;
 }
 
+void reading_quote(struct reading *r, const char *what, const struct observation *o)
+{
+    AUTO(buf_fini) struct buf last = {0};
+
+    clip_last_line(o->log, QUOTED_BYTES, &last);
+    snprintf(r->reason, sizeof(r->reason), "%s%s%s%s", what, o->outcome->reason,
+             last.len ? ": " : "", buf_str(&last));
+}
+
 void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r)
 {
     const struct job_outcome *job = o->outcome;
@@ -49,7 +60,7 @@ void kind_read(const struct kind_row *kind, const struct observation *o, struct 
         return;
     }
     r->status = RUN_CANNOT;
-    snprintf(r->reason, sizeof(r->reason), "cannot measure: %s", job->reason);
+    reading_quote(r, "cannot measure: ", o);
 }
 
 struct scale {

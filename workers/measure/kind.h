@@ -10,13 +10,14 @@ struct observation {
     const struct metric *metric;
     const struct job_outcome *outcome;
     const struct clip *out; /* the command's stdout, or what it wrote to the metric's file */
+    const struct clip *log; /* stdout and stderr as they came */
 };
 
 /** What came of it. Pre: written fresh ({0}, value nan). */
 struct reading {
     enum run_status status; /* RUN_OK, RUN_CANNOT or RUN_ABORT */
     bool is_final;          /* a RUN_CANNOT that trying again cannot change */
-    char reason[512];       /* for people, unless RUN_OK */
+    char reason[512];       /* for people; with RUN_OK only where there is something to say */
     size_t n_values;
     double *values;
     double value; /* the one they are reduced to */
@@ -37,6 +38,9 @@ const struct kind_row *kind_of(enum metric_kind kind);
 
 /** The reading of a job, whatever its end; limits in time are the caller's to judge. */
 void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r);
+
+/** Writes the reason: `what`, how the job ended and the last line that it printed. */
+void reading_quote(struct reading *r, const char *what, const struct observation *o);
 
 /** For kinds with one number. */
 void reading_set(struct reading *r, double value);

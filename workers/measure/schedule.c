@@ -105,11 +105,14 @@ static enum err_code stage(struct taking *t, uint32_t build, struct err *e)
 struct execution {
     struct job_outcome outcome;
     struct clip out; /* stdout, or the metric's file */
+    struct clip log; /* stdout and stderr */
+    bool has_folder; /* the command has left the folder that it ran in */
 };
 
 static void execution_fini(struct execution *x)
 {
     clip_fini(&x->out);
+    clip_fini(&x->log);
 }
 DEFINE_AUTO_FINI(struct execution, execution_fini)
 
@@ -145,11 +148,10 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
     const struct schedule *s = t->s;
     const char *const watched[] = {s->place.source, s->place.home, s->place.tmp, s->out, NULL};
     struct strings env = {0};
-    AUTO(clip_fini) struct clip log;
     size_t keep = sandbox_output_bytes(&s->project->sandbox);
 
     clip_init(&x->out, keep);
-    clip_init(&log, keep);
+    clip_init(&x->log, keep);
     enum err_code code = job_folder_empty(s->out, e);
     if (!code)
         code = job_folder_empty(s->place.tmp, e);
@@ -165,19 +167,30 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
                             .disk_before_bytes = t->stands[run->build].disk_before_bytes,
                             .tick = s->tick,
                             .context = s->context};
-    code = sandbox_run(s->sandbox, &spec, s->metric->file ? NULL : &x->out, &log, &x->outcome, e);
-    clip_pour(&log, s->log);
+    code =
+        sandbox_run(s->sandbox, &spec, s->metric->file ? NULL : &x->out, &x->log, &x->outcome, e);
+    clip_pour(&x->log, s->log);
     strings_fini(&env);
     if (code)
         return code;
     if (x->outcome.end == JOB_STOPPED)
         return err_set(e, ERR_TIMEOUT, "stopped");
+    x->has_folder = job_folder_survives(s->place.source);
     if (s->metric->file)
         read_metric_file(s, &x->out);
     return ERR_OK;
 }
 
 /* ---- warm-ups, attempts, runs ---- */
+
+static const char folder_lost[] = "cannot measure: the command removed the folder that it ran in";
+
+/** After a command that has left no folder: whatever it put in its place goes. */
+static enum err_code forget_folder(struct taking *t, struct err *e)
+{
+    t->staged = NOT_STAGED;
+    return file_remove_tree(t->s->place.source, e);
+}
 
 static enum err_code warm_up(struct taking *t, const struct task_run *run, struct err *e)
 {
@@ -192,6 +205,12 @@ static enum err_code warm_up(struct taking *t, const struct task_run *run, struc
         enum err_code code = execute(t, &throwaway, &x, e);
         if (code)
             return code;
+        if (!x.has_folder) {
+            add_result(t, (uint32_t)(run - t->s->spec->runs), 0, RUN_CANNOT, folder_lost);
+            stand->given_up = mem_dup(folder_lost);
+            clip_printf(t->s->log, "-> %s\n", folder_lost);
+            return forget_folder(t, e);
+        }
         if (x.outcome.end == JOB_TIMED_OUT)
             break; /* the run itself will show it, and say so */
     }
@@ -199,12 +218,23 @@ static enum err_code warm_up(struct taking *t, const struct task_run *run, struc
     return ERR_OK;
 }
 
+/** What a run's number is worth when it has removed what it measured is not for us to say; and
+ * there is nothing left to try again with. */
+static void set_folder_lost(struct reading *r)
+{
+    reading_fini(r);
+    r->status = RUN_CANNOT;
+    r->is_final = true;
+    r->value = nan("");
+    snprintf(r->reason, sizeof(r->reason), "%s", folder_lost);
+}
+
 /** Adds the result of one attempt from what was read. */
 static const struct run_result *judge(struct taking *t, uint32_t run, uint32_t attempt,
                                       struct utc at, const struct execution *x, bool *is_final)
 {
     const struct metric *m = t->s->metric;
-    struct observation o = {.metric = m, .outcome = &x->outcome, .out = &x->out};
+    struct observation o = {.metric = m, .outcome = &x->outcome, .out = &x->out, .log = &x->log};
     AUTO(reading_fini) struct reading reading = {.value = nan("")};
     bool is_bad =
         x->outcome.end == JOB_TIMED_OUT && m->on_timeout == TIMEOUT_BAD && m->kind == METRIC_EXIT;
@@ -222,6 +252,8 @@ static const struct run_result *judge(struct taking *t, uint32_t run, uint32_t a
     if (reading.status == RUN_CANNOT && x->out.n_seen == 0 && m->file && x->outcome.code == 0)
         snprintf(reading.reason, sizeof(reading.reason),
                  "cannot measure: the command left nothing in $BISECTD_OUT/%s", m->file);
+    if (!x->has_folder && (reading.status == RUN_OK || reading.status == RUN_CANNOT))
+        set_folder_lost(&reading);
     struct run_result *r = add_result(t, run, attempt, reading.status, reading.reason);
     r->at = at;
     r->seconds = (double)x->outcome.wall_ns / 1e9;
@@ -262,7 +294,7 @@ static enum err_code attempt(struct taking *t, uint32_t run, uint32_t number, bo
     else if (got->status == RUN_TIMEOUT || (got->status == RUN_CANNOT && is_last))
         t->stands[r->build].given_up = mem_dup(got->reason);
     *again = got->status == RUN_CANNOT && !is_last;
-    return ERR_OK;
+    return x.has_folder ? ERR_OK : forget_folder(t, e);
 }
 
 /** Why a run is not to be begun; NULL if it is. */
@@ -296,6 +328,7 @@ static enum err_code take(struct taking *t, uint32_t run, struct err *e)
     enum err_code code = stage(t, r->build, e);
     if (!code)
         code = warm_up(t, r, e);
+    again = !t->stands[r->build].given_up;
     for (uint32_t number = 0; !code && again; number++)
         code = attempt(t, run, number, &again, e);
     return code;

@@ -12,7 +12,8 @@ enum { RUN_ATTEMPTS = 3 }; /* a run that could not be measured is tried so often
 
 /** One of the spec's builds, ready to be measured or not. */
 struct schedule_build {
-    char *folder; /* holds its artifact and nothing else; NULL: not to be had */
+    char *folder; /* holds its artifact and nothing else; NULL: not to be had; gone afterwards if a
+                     run has removed it */
     char *reason; /* then: why, for people */
 };
 
@@ -34,7 +35,8 @@ struct schedule {
 
 /**
  * Takes the runs: each revision's warm-ups before its first; again, up to RUN_ATTEMPTS, what could
- * not be measured; then no more of that revision.
+ * not be measured; then no more of that revision. A command that removes the folder that it runs in
+ * cannot be measured.
  *
  * Outputs: a result for each attempt, and one for each run that was not begun. Caller frees items
  *          with run_result_fini and the array with mem_free.

@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { LAST_LINE_BYTES = 200 };
-
 void clip_init(struct clip *c, size_t max_bytes)
 {
     *c = (struct clip){.max_bytes = max_bytes};
@@ -108,7 +106,7 @@ void clip_pour(const struct clip *c, struct clip *into)
 }
 
 /** The last line with anything in it among `n` bytes; false if there is none. */
-static bool last_line(const char *bytes, size_t n, struct buf *out)
+static bool last_line(const char *bytes, size_t n, size_t max_bytes, struct buf *out)
 {
     while (n > 0 && (unsigned char)bytes[n - 1] <= ' ')
         n--;
@@ -119,16 +117,16 @@ static bool last_line(const char *bytes, size_t n, struct buf *out)
         at--;
     while ((unsigned char)bytes[at] <= ' ')
         at++;
-    text_clean(out, bytes + at, n - at, LAST_LINE_BYTES);
+    text_clean(out, bytes + at, n - at, max_bytes);
     return true;
 }
 
-void clip_last_line(const struct clip *c, struct buf *out)
+void clip_last_line(const struct clip *c, size_t max_bytes, struct buf *out)
 {
     size_t n_tail = tail_kept(c);
 
-    if (n_tail && last_line(c->tail.data + c->tail.len - n_tail, n_tail, out))
+    if (n_tail && last_line(c->tail.data + c->tail.len - n_tail, n_tail, max_bytes, out))
         return;
     if (c->head.len)
-        last_line(c->head.data, c->head.len, out);
+        last_line(c->head.data, c->head.len, max_bytes, out);
 }

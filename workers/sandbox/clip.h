@@ -26,7 +26,7 @@ bool clip_is_cut(const struct clip *c);
 void clip_render(const struct clip *c, struct buf *out);
 /** The same into another one. */
 void clip_pour(const struct clip *c, struct clip *into);
-/** Appends the last line with anything in it, safe to show, at most 200 bytes. For reasons. */
-void clip_last_line(const struct clip *c, struct buf *out);
+/** Appends the last line with anything in it, safe to show. For reasons. */
+void clip_last_line(const struct clip *c, size_t max_bytes, struct buf *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -39,6 +40,15 @@ static int usable_cpus(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/** Git, in search of a repository, goes up from its folder: not out of the job's. */
+static void fence_git(struct strings *env, const char *source)
+{
+    const char *slash = strrchr(source, '/');
+    AUTO(mem_free) char *above = mem_dup_n(source, slash ? (size_t)(slash - source) : 0);
+
+    job_env_set(env, "GIT_CEILING_DIRECTORIES", above);
+}
+
 void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
                   const struct revision *revision, enum job_phase phase)
 {
@@ -52,10 +62,20 @@ void job_env_fill(struct strings *out, const struct project *p, const struct job
     set_number(out, "SOURCE_DATE_EPOCH", JOB_SOURCE_DATE_EPOCH);
     for (size_t i = 0; i < p->environment.n; i++)
         job_env_set(out, p->environment.items[i].key, p->environment.items[i].value);
+    fence_git(out, place->source);
     job_env_set(out, "BISECTD_SOURCE", place->source);
     job_env_set(out, "BISECTD_REVISION", revision->hex);
     job_env_set(out, "BISECTD_PHASE", phase == JOB_BUILD ? "build" : "measure");
     set_number(out, "BISECTD_JOBS", usable_cpus());
+}
+
+bool job_folder_survives(const char *path)
+{
+    struct stat s;
+
+    if (lstat(path, &s) != 0 || !S_ISDIR(s.st_mode))
+        return false;
+    return (s.st_mode & S_IRWXU) == S_IRWXU || chmod(path, (s.st_mode & 07777) | S_IRWXU) == 0;
 }
 
 enum err_code job_folder_empty(const char *path, struct err *e)

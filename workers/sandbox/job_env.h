@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "model/project.h"
 #include "model/revision.h"
+#include <stdbool.h>
 
 /** One constant for all revisions, so that artifacts can be identical: 2000-01-01. */
 #define JOB_SOURCE_DATE_EPOCH 946684800
@@ -23,12 +24,21 @@ struct job_place {
  * Fills `out` ("KEY=value") with PATH HOME TMPDIR LC_ALL TZ SOURCE_DATE_EPOCH, the project's own
  * variables (which win over those), and BISECTD_SOURCE, _REVISION, _PHASE and _JOBS (which win over
  * all). PATH is this process's.
+ *
+ * GIT_CEILING_DIRECTORIES, which wins over all too, is the folder above the source folder: source,
+ * home and tmp are no repository, and `git` in them says so, where it would else go up and find one
+ * that happens to be around the worker's folder (a store in .git/bisectd), and work on that.
  */
 void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
                   const struct revision *revision, enum job_phase phase);
 /** Adds a variable, or changes it. */
 void job_env_set(struct strings *env, const char *key, const char *value);
 
+/**
+ * Whether what a job has left at the path still is a folder; its owner may go in and write again.
+ * False for anything else, such as a link to somewhere.
+ */
+bool job_folder_survives(const char *path);
 /** Removes what is in the folder and makes it anew. */
 MUST_CHECK enum err_code job_folder_empty(const char *path, struct err *e);
 

@@ -34,10 +34,14 @@ static void plain_argv(const char *command, struct strings *argv)
     strings_add(argv, command);
 }
 
+#define PLAIN_HELP                                                                                 \
+    "limits and a clean end, but no walls: a job may read and write what this user may, use the "  \
+    "network and see other processes"
+
 /* clang-format off */
 const struct sandbox_kind_row sandbox_kinds[] = {
-    {SANDBOX_PLAIN,      "plain",      "limits and a clean end, but no walls around the job", plain_argv},
-    {SANDBOX_BUBBLEWRAP, "bubblewrap", "own namespaces, read-only system, no network",        NULL},
+    {SANDBOX_PLAIN,      "plain",      PLAIN_HELP, plain_argv},
+    {SANDBOX_BUBBLEWRAP, "bubblewrap", "own namespaces, read-only system, no network", NULL},
 };
 /* clang-format on */
 const size_t n_sandbox_kinds = LEN(sandbox_kinds);
@@ -429,6 +433,12 @@ static enum job_end end_of(const struct running *r)
     }
 }
 
+/** What a shell means by a status of its own. */
+static const char *shells_words(int status)
+{
+    return status == 126 ? " (not executable?)" : status == 127 ? " (command not found?)" : "";
+}
+
 static void describe(const struct running *r, struct job_outcome *o)
 {
     char limit[32];
@@ -436,7 +446,7 @@ static void describe(const struct running *r, struct job_outcome *o)
     switch (o->end) {
     case JOB_EXITED:
         if (o->code != 0)
-            snprintf(o->reason, sizeof(o->reason), "exited %d", o->code);
+            snprintf(o->reason, sizeof(o->reason), "exited %d%s", o->code, shells_words(o->code));
         break;
     case JOB_SIGNALED:
         snprintf(o->reason, sizeof(o->reason), "killed by signal %d (%s)", o->code,

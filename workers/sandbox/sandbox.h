@@ -20,7 +20,7 @@
 struct sandbox_kind_row {
     enum sandbox_kind kind;
     const char *name;
-    const char *help;
+    const char *help; /* what it gives and what it gives up */
     /** Appends the argument list that runs `command`; NULL: not available on this worker. */
     void (*argv)(const char *command, struct strings *argv);
 };

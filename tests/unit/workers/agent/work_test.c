@@ -177,7 +177,10 @@ START_TEST(a_task_is_built_and_measured)
     ck_assert_str_eq(d.result->environment.sandbox, "plain");
     ck_assert_str_eq(d.result->environment.isolation, "exclusive");
     ck_assert_str_eq(d.result->environment.host, "h");
-    ck_assert_ptr_nonnull(strstr(buf_str(&d.log), "sandbox: plain (the project names none)"));
+    ck_assert_ptr_nonnull(strstr(
+        buf_str(&d.log),
+        "sandbox: plain (the project names none): limits and a clean end, but no walls: a job "
+        "may read and write what this user may, use the network"));
 
     /* The next task is told of one artifact, and of one that does not exist. */
     memcpy(lease->spec->builds[0].artifact, d.result->builds[0].artifact, 65);
@@ -209,6 +212,27 @@ START_TEST(a_build_alone_needs_no_metric)
 
     ck_assert_str_eq(buf_str(&d.shown), "ok ok failed failed");
     ck_assert_uint_eq(strlen(d.result->builds[0].artifact), 64);
+}
+END_TEST
+
+START_TEST(a_removed_folder_is_the_revisions_doing)
+{
+    AUTO(mem_free)
+    char *step = mem_printf("sh make.sh; test $(cat n) != 0 || { rm -rf \"$PWD\"; ln -s %s/victim "
+                            "\"$PWD\"; }",
+                            folder);
+    AUTO(lease_free) struct lease *lease = lease_of(step, MEASURE, "01");
+    ck_assert_int_eq(shell("mkdir victim && echo mine >victim/file"), 0);
+    AUTO(done_fini) struct done d = work_on(lease, never);
+
+    ck_assert_str_eq(buf_str(&d.shown), "failed ok failed failed 0:skipped 1:ok=20");
+    ck_assert_str_eq(d.result->builds[0].reason, "step 1 of 1 removed the folder that it ran in");
+    ck_assert_int_eq(shell("test \"$(ls -A victim)\" = file"), 0);
+
+    AUTO(lease_free)
+    struct lease *measure = lease_of(BUILD, "value:command=cat out; rm -rf \"$PWD\"", "011");
+    AUTO(done_fini) struct done m = work_on(measure, never);
+    ck_assert_str_eq(buf_str(&m.shown), "ok ok failed failed 0:cannot 1:cannot 2:skipped");
 }
 END_TEST
 
@@ -357,6 +381,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_task_is_built_and_measured);
     tcase_add_test(tc, a_build_alone_needs_no_metric);
+    tcase_add_test(tc, a_removed_folder_is_the_revisions_doing);
     tcase_add_test(tc, what_is_ours_is_a_fault);
     tcase_add_test(tc, a_killed_supervisor_is_a_fault);
     tcase_add_test(tc, a_stopped_task_reports_nothing);

@@ -48,6 +48,15 @@ static const struct {
      BUILD_OK, "", "\nspecial C.UTF-8 UTC 946684800 build abcd none\n"},
     {"folders are there and empty", {"test \"$PWD\" = \"$BISECTD_SOURCE\"; ls -A \"$HOME\" \"$TMPDIR\"; touch \"$HOME/x\" \"$TMPDIR/y\""}, 0, {0},
      BUILD_OK, "", ""},
+    {"git does not find the repository around it", {"git init -q ..", "git rev-parse HEAD 2>&1 || mkdir s; cd s; git config user.name x 2>&1 || git status 2>&1 || cd \"$HOME\"; git stash 2>&1 || echo none"}, 0, {0},
+     BUILD_OK, "", "\nfatal: not a git repository (or any of the parent directories): .git\nfatal: not in a git directory\nfatal: not a git repository (or any of the parent directories): .git\nfatal: not a git repository (or any of the parent directories): .git\nnone\n"},
+    {"a repository of its own is one", {"git init -q", "git config user.name x; git symbolic-ref -q HEAD >/dev/null && echo own"}, 0, {0}, BUILD_OK, "", "own\n"},
+    {"a step without its folder has failed", {"rm -rf \"$PWD\"", "true"}, 0, {0}, BUILD_FAILED, "step 1 of 2 removed the folder that it ran in", "[step 1 of 2 removed"},
+    {"the last one too",        {"true", "rm -rf \"$PWD\""}, 0, {0}, BUILD_FAILED, "step 2 of 2 removed the folder that it ran in", ""},
+    {"one that says more says it", {"rm -rf \"$PWD\"; echo oops; exit 3"}, 0, {0}, BUILD_FAILED, "step 1 of 1 exited 3: oops", ""},
+    {"a link in its place is none", {"rmdir \"$PWD\"; ln -s / \"$PWD\"", "pwd"}, 0, {0}, BUILD_FAILED, "step 1 of 2 removed the folder that it ran in", ""},
+    {"a folder that is closed is opened again", {"chmod 0 .", "ls -ld . | cut -c 1-10"}, 0, {0}, BUILD_OK, "", "\ndrwx------\n"},
+    {"a command that is not there is named", {"no-such-tool --x"}, 0, {0}, BUILD_FAILED, "step 1 of 1 exited 127 (command not found?): /bin/sh: 1: no-such-tool: not found", ""},
     {"the caller's variables are not", {"env | grep -q LEAKED && exit 1; true"}, 0, {0}, BUILD_OK, "", ""},
 };
 /* clang-format on */
