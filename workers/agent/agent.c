@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "workers/agent/heartbeat.h"
 #include "workers/agent/work.h"
 #include "workers/sandbox/clip.h"
@@ -34,8 +35,13 @@ struct patience {
 
 static void wait_for_peer(const struct agent *a, struct patience *p, const struct err *e)
 {
-    if (!p->is_away)
-        LOG(LOG_WARN, "coordinator away", "url=%s error=\"%s\"", a->http.base, e->text);
+    if (!p->is_away) {
+        AUTO(buf_fini) struct buf text = {0};
+        text_quote(&text, a->http.base);
+        buf_adds(&text, " error=");
+        text_quote(&text, e->text);
+        LOG(LOG_WARN, "coordinator away", "url=%s", buf_str(&text));
+    }
     p->is_away = true;
     p->pause_ns = p->pause_ns ? p->pause_ns * 2 : FIRST_PAUSE_NS;
     if (p->pause_ns > LONGEST_PAUSE_NS)
@@ -47,8 +53,11 @@ static void wait_for_peer(const struct agent *a, struct patience *p, const struc
 
 static void peer_answered(const struct agent *a, struct patience *p)
 {
-    if (p->is_away)
-        LOG(LOG_INFO, "coordinator back", "url=%s", a->http.base);
+    if (p->is_away) {
+        AUTO(buf_fini) struct buf url = {0};
+        text_quote(&url, a->http.base);
+        LOG(LOG_INFO, "coordinator back", "url=%s", buf_str(&url));
+    }
     *p = (struct patience){0};
 }
 
@@ -228,6 +237,8 @@ enum err_code agent_run(const struct agent *a, struct err *e)
         code = ask(a, http, &lease, e);
         if (code && a->must_stop(a->context))
             return ERR_OK;
+        if (code == ERR_DENIED)
+            err_hint(e, "give a worker's token by --token-file or $BISECTD_TOKEN_FILE");
         if (code == ERR_DENIED || code == ERR_INVALID)
             return err_wrap(e, "ask %s for work", a->http.base);
         if (code) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "workers/agent/agent.h"
 #include "workers/agent/options.h"
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, TOKEN_BYTES = 4096 };
+enum { EXIT_USAGE = 2 };
 
 static volatile sig_atomic_t n_stops;
 
@@ -39,24 +39,10 @@ static void listen_to_signals(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a killed supervisor leaves comes to us */
 }
 
-static enum err_code read_token(const char *path, char **token, struct err *e)
+static enum err_code run(const struct options *o, const char *token, struct sandbox *sandbox,
+                         struct err *e)
 {
-    AUTO(buf_fini) struct buf text = {0};
-
-    *token = NULL;
-    if (!path)
-        return ERR_OK;
-    if (file_read(path, TOKEN_BYTES, &text, e))
-        return err_wrap(e, "token file");
-    const char *s = buf_str(&text);
-    s += strspn(s, " \t\r\n");
-    *token = mem_dup_n(s, strcspn(s, " \t\r\n"));
-    return ERR_OK;
-}
-
-static enum err_code run(const struct options *o, struct sandbox *sandbox, struct err *e)
-{
-    AUTO(mem_free) char *token = NULL;
+    AUTO(buf_fini) struct buf where = {0};
     AUTO(workshop_free) struct workshop *shop = NULL;
     struct workshop_options place = {.folder = o->work_dir,
                                      .artifacts = o->artifacts,
@@ -65,22 +51,20 @@ static enum err_code run(const struct options *o, struct sandbox *sandbox, struc
                                      .platform = o->platform,
                                      .sandbox = sandbox};
 
-    enum err_code code = read_token(o->token_file, &token, e);
-    struct http_options http = {.base = o->coordinator, .token = token};
-    AUTO(http_free) struct http *probe = NULL;
-    if (!code)
-        code = http_new(&http, &probe, e); /* a bad address is said before folders are made */
-    if (!code)
-        code = workshop_new(&place, &shop, e);
+    enum err_code code = workshop_new(&place, &shop, e);
     if (code)
         return code;
-    struct agent a = {.http = http,
+    struct agent a = {.http = {.base = o->coordinator, .token = token},
                       .shop = shop,
                       .tags = &o->tags,
                       .is_once = o->is_once,
                       .must_stop = must_stop};
-    LOG(LOG_INFO, "worker started", "worker=%s platform=%s coordinator=%s work_dir=%s", o->name,
-        o->platform, o->coordinator, shop->folder);
+    buf_adds(&where, "coordinator=");
+    text_quote(&where, o->coordinator);
+    buf_adds(&where, " work_dir=");
+    text_quote(&where, shop->folder);
+    LOG(LOG_INFO, "worker started", "worker=%s platform=%s %s", o->name, o->platform,
+        buf_str(&where));
     return agent_run(&a, e);
 }
 
@@ -96,6 +80,7 @@ int main(int argc, char **argv)
     AUTO(options_fini) struct options o = {0};
     AUTO(sandbox_free) struct sandbox *sandbox = NULL;
     AUTO(buf_fini) struct buf help = {0};
+    AUTO(mem_free) char *token = NULL;
     struct err e = {0};
 
     if (options_parse(argc, argv, &o, &e)) {
@@ -109,13 +94,17 @@ int main(int argc, char **argv)
     if (help.len)
         return fputs(buf_str(&help), stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE
                                                                         : EXIT_SUCCESS;
+    if (options_token(&o, &token, &e)) {
+        complain(&e);
+        return EXIT_USAGE;
+    }
     if (sandbox_new(&sandbox, &e)) { /* before anything grows: see there */
         complain(&e);
         return EXIT_FAILURE;
     }
     listen_to_signals();
     log_setup("bisect-worker", LOG_INFO, o.has_json_log);
-    if (run(&o, sandbox, &e)) {
+    if (run(&o, token, sandbox, &e)) {
         complain(&e);
         return EXIT_FAILURE;
     }

@@ -4,11 +4,15 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/check.h"
+#include "wire/http.h"
 #include "workers/measure/host.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { TOKEN_BYTES = 4096 };
 
 enum takes { TAKES_TEXT, TAKES_LIST, TAKES_NOTHING };
 
@@ -151,6 +155,26 @@ static char *from_environment(const char *key)
     return value && *value ? mem_dup(value) : NULL;
 }
 
+/** The flag's own value, else the variable's, else none; and which it was. */
+static const char *take_variable(char **value, const char *flag, const char *key)
+{
+    if (*value)
+        return flag;
+    *value = from_environment(key + 1);
+    return *value ? key : flag;
+}
+
+static enum err_code check(const struct options *o, struct err *e)
+{
+    enum err_code code = http_base_check(o->coordinator, e);
+
+    if (code) {
+        err_wrap(e, "%s", o->coordinator_from);
+        return code;
+    }
+    return name_check("--platform", o->platform, e);
+}
+
 enum err_code options_parse(int argc, char *const *argv, struct options *out, struct err *e)
 {
     for (int i = 1; i < argc; i++) {
@@ -158,12 +182,10 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
         if (code)
             return code;
     }
-    if (!out->coordinator)
-        out->coordinator = from_environment("BISECTD_URL");
+    out->coordinator_from = take_variable(&out->coordinator, "--coordinator", "$BISECTD_URL");
+    out->token_file_from = take_variable(&out->token_file, "--token-file", "$BISECTD_TOKEN_FILE");
     if (!out->coordinator)
         out->coordinator = mem_dup("http://127.0.0.1:8641");
-    if (!out->token_file)
-        out->token_file = from_environment("BISECTD_TOKEN_FILE");
     if (!out->platform)
         out->platform = host_platform();
     if (!out->work_dir)
@@ -174,5 +196,26 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
         struct digest folder = hash_of(out->work_dir, strlen(out->work_dir));
         out->name = mem_printf("%s-%.6s", out->host, folder.hex);
     }
+    return out->wants_help || out->wants_version ? ERR_OK : check(out, e);
+}
+
+enum err_code options_token(const struct options *o, char **token, struct err *e)
+{
+    AUTO(buf_fini) struct buf text = {0};
+
+    *token = NULL;
+    if (!o->token_file)
+        return ERR_OK;
+    if (file_read(o->token_file, TOKEN_BYTES, &text, e))
+        return err_wrap(e, "%s", o->token_file_from);
+    const char *s = buf_str(&text) + strspn(buf_str(&text), " \t\r\n");
+    size_t n = strcspn(s, " \t\r\n");
+    if (n == 0)
+        return err_set(e, ERR_INVALID, "%s: %s holds no token", o->token_file_from, o->token_file);
+    for (size_t i = 0; i < n; i++)
+        if (s[i] <= ' ' || s[i] > '~')
+            return err_set(e, ERR_INVALID, "%s: %s holds something that is no token",
+                           o->token_file_from, o->token_file);
+    *token = mem_dup_n(s, n);
     return ERR_OK;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/mem.h"
 #include "workers/agent/options.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const struct {
@@ -20,6 +23,10 @@ static const struct {
     {"a value is missing",  {"--name"}, ERR_INVALID, "--name needs a value"},
     {"a value is empty",    {"--name="}, ERR_INVALID, "--name is empty"},
     {"a value too many",    {"--once=yes"}, ERR_INVALID, "--once takes no value"},
+    {"not an address",      {"--coordinator", "ftp://a"}, ERR_INVALID, "--coordinator: \"ftp://a\" is not a coordinator's address; give http://"},
+    {"a URL has no spaces", {"--coordinator", "http://a b"}, ERR_INVALID, "--coordinator: a coordinator's URL has no spaces"},
+    {"a socket's path may", {"--coordinator", "unix:/a b", "--name=n", "--platform=p"}, ERR_OK, "unix:/a b n p 0 0"},
+    {"a platform is a name", {"--platform", "a b"}, ERR_INVALID, "--platform: expected a name of letters"},
     {"not a flag",          {"name"}, ERR_INVALID, "\"name\" is not a flag"},
     {"one dash",            {"-h"}, ERR_INVALID, "\"-h\" is not a flag"},
 };
@@ -44,6 +51,59 @@ START_TEST(flags_are_read)
         buf_printf(&got, "%s %s %s %d %zu", o.coordinator, o.name, o.platform, o.is_once, o.tags.n);
     ck_assert_msg(strstr(buf_str(&got), rows[_i].says) != NULL, "%s: %s", rows[_i].name,
                   buf_str(&got));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    const char *content; /* NULL: no such file */
+    const char *want;    /* the token, or a part of the error */
+} token_rows[] = {
+    {"a token",           "  secret\nmore\n", "secret"},
+    {"no file",           NULL,               "--token-file: "},
+    {"an empty file",     "",                 "holds no token"},
+    {"nothing but space", " \n\t\n",          "holds no token"},
+    {"no text",           "a\x01z",           "holds something that is no token"},
+};
+/* clang-format on */
+
+START_TEST(token_files_are_read)
+{
+    char path[] = "/tmp/options-test-XXXXXX";
+    int fd = mkstemp(path);
+    char *argv[] = {(char *)"w", (char *)"--token-file", path};
+    AUTO(options_fini) struct options o = {0};
+    AUTO(mem_free) char *token = NULL;
+    struct err e = {0};
+
+    if (token_rows[_i].content)
+        ck_assert_int_eq(
+            file_write(path, token_rows[_i].content, strlen(token_rows[_i].content), 0600, &e),
+            ERR_OK);
+    else
+        unlink(path);
+    ck_assert_int_eq(options_parse(3, argv, &o, &e), ERR_OK);
+    enum err_code code = options_token(&o, &token, &e);
+    fd_close(fd);
+    unlink(path);
+    if (code)
+        ck_assert_msg(strstr(e.text, "--token-file: ") && strstr(e.text, token_rows[_i].want),
+                      "%s: %s", token_rows[_i].name, e.text);
+    else
+        ck_assert_str_eq(token, token_rows[_i].want);
+}
+END_TEST
+
+START_TEST(what_the_environment_says_is_named)
+{
+    char *argv[] = {(char *)"w"};
+    AUTO(options_fini) struct options o = {0};
+    struct err e = {0};
+
+    setenv("BISECTD_URL", "nowhere", 1);
+    ck_assert_int_eq(options_parse(1, argv, &o, &e), ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(e.text, "$BISECTD_URL: "));
 }
 END_TEST
 
@@ -83,6 +143,8 @@ int main(void)
     TCase *tc = tcase_create("options");
 
     tcase_add_loop_test(tc, flags_are_read, 0, LEN(rows));
+    tcase_add_loop_test(tc, token_files_are_read, 0, LEN(token_rows));
+    tcase_add_test(tc, what_the_environment_says_is_named);
     tcase_add_test(tc, workers_of_one_host_have_their_own_names);
     tcase_add_test(tc, help_names_every_flag);
     suite_add_tcase(s, tc);
