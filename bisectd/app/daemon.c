@@ -24,7 +24,9 @@ enum { N_THREADS = 2, MAX_ROUNDS = 8 };
 /* The program that starts a private daemon connects at once; on a busy machine that may take. */
 #define FIRST_CLIENT_NS (15 * NS_PER_S)
 #define LAST_CLIENT_NS  (2 * NS_PER_S)
-#define STORE_WAIT_NS   (2 * LAST_CLIENT_NS)
+/* With nothing unfinished: only as long as a client may take from one connection to the next. */
+#define IDLE_CLIENT_NS (100 * NS_PER_MS)
+#define STORE_WAIT_NS  (2 * LAST_CLIENT_NS)
 /* After a turn that could not be committed. */
 #define RETRY_NS      (NS_PER_S)
 #define DRAIN_NS      (500 * NS_PER_MS)
@@ -304,6 +306,14 @@ static void sooner(struct mono *at, bool is_set, struct mono other)
         *at = other;
 }
 
+/* Whoever left may come back to what is unfinished; else there is nobody to wait for. */
+static int64_t patience_ns(const struct daemon *d)
+{
+    bool is_over = server_has_served(d->server) && driver_n_courses(d->driver) == 0;
+
+    return is_over ? IDLE_CLIENT_NS : LAST_CLIENT_NS;
+}
+
 static struct mono next_turn(const struct daemon *d, struct mono now)
 {
     struct mono at = {now.ns + 60 * NS_PER_S};
@@ -312,7 +322,7 @@ static struct mono next_turn(const struct daemon *d, struct mono now)
     sooner(&at, server_deadline(d->server, now, &other), other);
     sooner(&at, driver_deadline(d->driver, now, &other), other);
     sooner(&at, d->local && local_deadline(d->local, &other), other);
-    sooner(&at, d->o.is_private, (struct mono){now.ns + LAST_CLIENT_NS / 4});
+    sooner(&at, d->o.is_private, (struct mono){now.ns + patience_ns(d) / 4});
     sooner(&at, d->is_broken, d->retry_at);
     return at;
 }
@@ -327,9 +337,7 @@ static void look_for_clients(struct daemon *d)
         d->alone_from = now;
         return;
     }
-    /* Whoever left may come back to what is unfinished; else there is nobody to wait for. */
-    bool is_over = server_has_served(d->server) && driver_n_courses(d->driver) == 0;
-    if (is_over || now.ns - d->alone_from.ns > LAST_CLIENT_NS) {
+    if (now.ns - d->alone_from.ns > patience_ns(d)) {
         LOG(LOG_INFO, "stopping", "why=\"nobody is connected\"");
         d->is_stopping = true;
     }
