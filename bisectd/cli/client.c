@@ -342,7 +342,7 @@ enum err_code client_open(const struct options *o, enum client_need need, struct
     return open_default(o, out, e);
 }
 
-bool client_finds(const char *store)
+static bool finds_store(const char *store)
 {
     AUTO(mem_free) char *config = config_find();
     AUTO(mem_free) char *here = store_here();
@@ -351,19 +351,32 @@ bool client_finds(const char *store)
     return !url_of_environment() && !config && real && strcmp(real, store) == 0;
 }
 
-const char *client_flag(const struct client *c, const struct options *o)
+/* Is it the current repository's store that a command without flags goes to? */
+static bool prefers_store(void)
 {
-    if (c->visit.store)
-        return NULL;
-    if (o->coordinator)
-        return o->coordinator;
-    if (url_of_environment())
-        return NULL;
     AUTO(mem_free) char *config = config_find();
     AUTO(mem_free) char *here = store_here();
-    bool is_elsewhere = o->config || (!config && here);
 
-    return is_elsewhere ? client_base(c) : NULL;
+    return !config && here;
+}
+
+void client_place(const struct client *c, const struct options *o, struct place *out)
+{
+    const char *store = c->visit.store;
+
+    if (store) {
+        out->store = finds_store(store) ? NULL : store;
+        return;
+    }
+    out->token_file = o->token_file;
+    if (o->coordinator)
+        out->coordinator = o->coordinator;
+    else if (url_of_environment())
+        return;
+    else if (o->config)
+        out->config = o->config;
+    else if (prefers_store())
+        out->coordinator = client_base(c);
 }
 
 /* Bisections */
@@ -452,11 +465,14 @@ static bool is_finished(const struct verdict *v)
     return v->state == BISECTION_DONE || v->state == BISECTION_CANCELED;
 }
 
+/* False: whoever follows has had enough. */
 static bool show_change(struct stream *s, const struct verdict *v)
 {
-    if (!s->f->changed(s->f->context, v) || is_finished(v))
+    bool goes_on = s->f->changed(s->f->context, v);
+
+    if (!goes_on || is_finished(v))
         s->is_over = true;
-    return !s->is_over;
+    return goes_on;
 }
 
 static enum http_go on_event(void *context, const char *name, const char *data, size_t n)
@@ -465,9 +481,11 @@ static enum http_go on_event(void *context, const char *name, const char *data, 
     AUTO(json_free) json *document = NULL;
     AUTO(verdict_free) struct verdict *v = NULL;
 
+    /* The coordinator ends the stream itself, which keeps the line for what we ask next: a private
+     * daemon that sees nobody connected is gone. */
     if (strcmp(name, "done") == 0) {
         s->is_over = true;
-        return HTTP_STOP;
+        return HTTP_GO_ON;
     }
     if (strcmp(name, "progress") != 0)
         return HTTP_GO_ON;

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "cli/flag.h"
 #include "model/bisection.h"
+#include "report/summary.h"
 
 struct client;
 
@@ -33,12 +34,9 @@ MUST_CHECK enum err_code client_open_store(const char *store, const struct optio
 void client_free(struct client *c);
 DEFINE_AUTO(struct client, client_free)
 
-/** Do commands without flags, here and now, go to this store? Given as client_store() has it. */
-bool client_finds(const char *store);
-
-/** What --coordinator has to say so that a further command goes to this service too; NULL: it does
- *  so without, or `c` is a store's. Borrowed. */
-const char *client_flag(const struct client *c, const struct options *o);
+/** What a further command, given in this folder, has to say to come to the same store or service.
+ *  Borrowed from both. */
+void client_place(const struct client *c, const struct options *o, struct place *out);
 /** Is it the default service, since nothing said where to look? */
 bool client_is_default(const struct client *c);
 

@@ -61,14 +61,10 @@ static struct place place_of(const struct options *o, const struct client *c,
                              const char *repository)
 {
     struct place p = {0};
-    const char *store = client_store(c);
 
     if (repository && home_is_local(repository) && !is_here(repository))
         p.repository = repository;
-    if (store && !client_finds(store))
-        p.store = store;
-    p.coordinator = client_flag(c, o);
-    p.token_file = store ? NULL : o->token_file;
+    client_place(c, o, &p);
     return p;
 }
 

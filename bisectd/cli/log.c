@@ -122,7 +122,7 @@ static void add_task(struct table *t, const json *task, const json *samples)
     table_cell(t, buf_str(&outcome), 120);
 }
 
-static int list_tasks(const struct options *o, const char *id, const json *tasks,
+static int list_tasks(const struct place *place, const char *id, const json *tasks,
                       const json *samples)
 {
     AUTO(table_free) struct table *t = table_new(heads);
@@ -141,10 +141,7 @@ static int list_tasks(const struct options *o, const char *id, const json *tasks
     buf_adds(&text, "\nWhat the commands of a revision printed: bisectctl log ");
     text_shell(&text, id);
     buf_adds(&text, " REVISION");
-    if (o->store) {
-        buf_adds(&text, " --store ");
-        text_shell(&text, o->store);
-    }
+    place_add(place, &text);
     buf_addc(&text, '\n');
     return print_text(&text, EXIT_DONE);
 }
@@ -283,6 +280,7 @@ static int run(const struct options *o)
     AUTO(json_free) json *tasks = NULL;
     AUTO(json_free) json *samples = NULL;
     AUTO(mem_free) char *id = NULL;
+    struct place place = {0};
     struct err e = {0};
 
     if (client_open(o, CLIENT_READS, &c, &e) || client_bisection(c, o->words[0], &id, NULL, &e) ||
@@ -296,7 +294,8 @@ static int run(const struct options *o)
     }
     if (get_list(c, id, "samples", &samples, &e))
         return fail(o, &e);
-    return list_tasks(o, id, tasks, samples);
+    client_place(c, o, &place);
+    return list_tasks(&place, id, tasks, samples);
 }
 
 const struct command command_log = {

@@ -94,20 +94,14 @@ static enum err_code question(const struct options *o, json **out, struct err *e
 static void say(const struct options *o, const struct client *c, const char *id, bool has_joined,
                 struct buf *out)
 {
-    const char *url = client_flag(c, o);
+    struct place place = {0};
 
+    client_place(c, o, &place);
     buf_printf(out, "%s bisection ", has_joined ? "joined" : "submitted");
     style_hostile(out, id, 100);
     buf_adds(out, "\n\nWhat to type next:\n  bisectctl watch ");
     text_shell(out, id);
-    if (url) {
-        buf_adds(out, " --coordinator ");
-        text_shell(out, url);
-    }
-    if (o->token_file) {
-        buf_adds(out, " --token-file ");
-        text_shell(out, o->token_file);
-    }
+    place_add(&place, out);
     buf_addc(out, '\n');
 }
 

@@ -84,12 +84,12 @@ static const int64_t reader_limit_ns = 60 * NS_PER_S;
 static void note_difference(const struct visit *v, const struct crew *c)
 {
     if (v->asked_workers > 0 && v->asked_workers != c->n_local)
-        terminal_note("the bisectd that runs on %s has %lld of its own workers, and other "
-                      "bisections to do: --workers %lld has no effect",
+        terminal_note("the bisectd that runs on %s is in use and has %lld of its own workers: "
+                      "--workers %lld has no effect",
                       v->store, (long long)c->n_local, (long long)v->asked_workers);
     if (!crew_fits(c, 0, v->platform))
-        terminal_note("the bisectd that runs on %s has workers of platform %s, and other "
-                      "bisections to do: platform %s waits for a worker that connects by itself",
+        terminal_note("the bisectd that runs on %s is in use and its own workers are of platform "
+                      "%s: platform %s waits for a worker that connects by itself",
                       v->store, c->platform, v->platform);
 }
 

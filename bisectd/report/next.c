@@ -23,18 +23,22 @@ static void add_step(const struct writer *w, const struct buf *command, const ch
     buf_addc(w->out, '\n');
 }
 
-static void add_place(const struct place *p, struct buf *command)
+void place_add(const struct place *p, struct buf *command)
 {
-    if (p->store) {
-        buf_adds(command, " --store ");
-        text_shell(command, p->store);
-    } else if (p->coordinator) {
-        buf_adds(command, " --coordinator ");
-        text_shell(command, p->coordinator);
-    }
-    if (p->token_file) {
-        buf_adds(command, " --token-file ");
-        text_shell(command, p->token_file);
+    const struct {
+        const char *flag, *value;
+    } flags[] = {
+        {"--store", p->store},
+        {"--coordinator", p->coordinator},
+        {"--config", p->config},
+        {"--token-file", p->token_file},
+    };
+
+    for (size_t i = 0; i < LEN(flags); i++) {
+        if (!flags[i].value)
+            continue;
+        buf_printf(command, " %s ", flags[i].flag);
+        text_shell(command, flags[i].value);
     }
 }
 
@@ -45,7 +49,7 @@ static void begin_ours(const struct writer *w, const char *word, const char *mor
     buf_printf(command, "bisectctl %s ", word);
     text_shell(command, w->v->id ? w->v->id : "");
     buf_adds(command, more);
-    add_place(w->p, command);
+    place_add(w->p, command);
 }
 
 static void add_ours(const struct writer *w, const char *word, const char *more, const char *why)

@@ -19,7 +19,11 @@ struct place {
     const char *store;       /* given as --store */
     const char *coordinator; /* given as --coordinator */
     const char *token_file;  /* given as --token-file */
+    const char *config;      /* given as --config */
 };
+/** Appends the flags that lead a command of ours there: " --store DIR"; nothing if none are needed.
+ */
+void place_add(const struct place *p, struct buf *command);
 /** "What to type next": whole command lines with a reason each. */
 void next_write(const struct verdict *v, const struct place *p, const struct style *s,
                 struct buf *out);
