@@ -101,6 +101,44 @@ cp "$work/first.json" "$out"
 is_culprit "$answer"
 [ "$(jq -r .id "$work/first.json")" = "$(jq -r .id "$work/second.json")" ] || fail "two searches"
 
+claim "a run does not get the workers of the one before it"
+for crew in "1 linux-x64" "3 other" "2 linux-x64"; do # each as soon as the last one is done
+    read -r n platform <<<"$crew"
+    run_limit=60
+    bisect 0 "$line" --store "$work/crew" --measure "$is_good_level" --metric exit --fresh \
+        --workers "$n" --platform "$platform"
+    json '.platform == $platform' --arg platform "$platform"
+    says_not attached
+done
+run_limit=150
+
+claim "and one beside a running one of another platform says what it lacks"
+mkfifo "$work/crew-progress"
+bisectctl run --repo "$line" --good good --bad bad --store "$work/crew" --measure "sleep 0.2; $is_good_level" \
+    --metric exit --json >"$work/crew.json" 2>"$work/crew-progress" </dev/null &
+pid=$!
+started+=("$pid")
+exec 7<"$work/crew-progress"
+read -r -t 60 text <&7 || fail "no progress from the first"
+(cat <&7 >/dev/null) &
+mkfifo "$work/crew-second"
+bisectctl run --repo "$line" --good good --bad bad --store "$work/crew" --measure true --metric exit \
+    --workers 2 --platform other >"$out" 2>"$work/crew-second" </dev/null &
+second_pid=$!
+started+=("$second_pid")
+exec 8<"$work/crew-second"
+: >"$err"
+while read -r -t 60 text <&8; do
+    echo "$text" >>"$err"
+    ! grep -q "attached" <<<"$text" || break
+done
+says "--workers 2 has no effect"
+says "platform other waits"
+kill -INT "$second_pid"
+wait "$second_pid" || true
+exec 8<&-
+wait "$pid" || fail "the first exited $?"
+
 claim "replay recomputes everything from events and samples, on a copy without what is derived"
 sqlite3 "$work/shared/bisectd.db" ".backup $work/copy.db"
 mkdir "$work/copy"

@@ -45,8 +45,18 @@ run 0 bisectctl history --json
 json '.items | length > 4'
 run 0 bisectctl history --csv
 says "$answer"
+says "^revision,metric,value,run,status,host,at,"
+run 0 bisectctl history --revision "${answer:0:6}" --json
+json '(.items | length) > 0 and (.items | all(.revision == $hash)) and .next == null' --arg hash "$answer"
+run 0 bisectctl history --revision bad --json
+json '(.items | length) > 0 and (.items | all(.revision == $hash))' --arg hash "$(git rev-parse bad)"
+run 2 bisectctl history --revision no-such-revision
+says "at least 4"
 run 2 bisectctl show no-such-bisection
 says "no-such-bisection"
+run 0 bisectctl show "${first:0:4}" --json
+run 2 bisectctl show "${first:0:3}"
+says "at least 4 characters"
 
 claim "git bisect reads the exported log and comes to the same commit"
 run 0 bisectctl export "$first" --format git-bisect-log

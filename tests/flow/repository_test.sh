@@ -137,6 +137,9 @@ claim "the budget of runs ends a search with what is known, never a guess"
 line_repo budget --commits 200 --culprit 77 --levels 100,104
 bisect 4 "$work/budget" --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --budget-runs 12
 json '.verdict == "inconclusive" and .culprits == [] and (.candidates | length) > 1 and .cost.runs <= 12'
+run 4 bisectctl run --repo "$work/budget" --good good --bad bad --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" \
+    --metric value:worse=up --budget-runs 12
+says "larger --budget-runs"
 
 claim "usage faults exit 2 and say what is known"
 run 2 bisectctl run --repo "$line" --good good --bad bad --metric exit
@@ -147,6 +150,14 @@ run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric
 says "regex"
 run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --confidence 2
 says "confidence"
+run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --sandbox bubblewrap
+says "not available in this version"
+for store in "" / "$work/.."/../../..; do
+    run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --store "$store"
+    says "store"
+    run 2 bisectctl list --store "$store"
+done
+[ ! -e /bisectd.db ] && [ ! -e /bisectd.log ] && [ ! -e /socket ] || fail "something is in the root folder"
 run 2 bisectctl run --repo "$line" --no-such-flag
 says "no-such-flag"
 run 2 bisectctl rum

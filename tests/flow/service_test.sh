@@ -71,6 +71,38 @@ is_culprit "$answer"
 run 0 bisectctl list "${client[@]}" --json
 json '.items[0].id == $id' --arg id "$id"
 
+claim "what submit says to type next goes where the question went, though a store is nearer"
+printf 'listen: "127.0.0.1:%s"\ndata_dir: %s\n' "$port" "$data" >"$work/service.yml"
+cd "$work/line"
+mkdir .git/bisectd
+touch .git/bisectd/bisectd.db
+for flags in "--coordinator $url --token-file $data/admin.token" "--config $work/service.yml"; do
+    # shellcheck disable=SC2086
+    run 0 bisectctl submit $flags --good good --bad bad --measure "$is_good_level" --metric exit
+    says "bisectctl watch .* ${flags%% *}"
+    hint=$(grep -o 'bisectctl watch.*' "$out")
+    # shellcheck disable=SC2086
+    run 0 $hint --json
+    is_culprit "$answer"
+done
+cd "$work"
+
+claim "who has no token, or a wrong one, is told how a shell user gives it"
+run 1 bisectctl list --coordinator "$url"
+says "--token-file FILE or in .BISECTD_TOKEN_FILE"
+echo wrong >"$work/wrong.token"
+run 1 bisectctl list --coordinator "$url" --token-file "$work/wrong.token"
+says "--token-file FILE or in .BISECTD_TOKEN_FILE"
+
+claim "a list is a page with a cursor, and nothing hides behind a NUL"
+run 0 bisectctl list "${client[@]}" --json --limit 1
+json '(.items | length) == 1 and (.next | type) == "string"'
+next=$(field .next)
+run 0 bisectctl list "${client[@]}" --json --after "$next"
+json '(.items | length) >= 1 and .next == null'
+run 0 curl -sS -o /dev/null -w '%{http_code}' -H "$token" "$url/api/v1/bisections/$id%00foo"
+says "^404$"
+
 claim "the event stream ends with the verdict"
 run 0 curl -sSN --max-time 20 -H "$token" "$url/api/v1/bisections/$id/events"
 says "^event: done"
@@ -107,6 +139,20 @@ rm -f "$work"/corrupt/bisectd.db-*
 head -c 4000 /dev/urandom >"$work/corrupt/bisectd.db"
 run 1 bisectd --data-dir "$work/corrupt" --listen none
 says "not a database|corrupt|damaged"
+
+claim "in a repository without a store, and with no service, there is nothing to list yet"
+line_repo fresh --commits 3 --culprit 2
+cd "$work/fresh"
+export XDG_STATE_HOME=$work/state
+if ! curl -s -o /dev/null http://127.0.0.1:8641/healthz; then # else somebody has a service here
+    run 0 bisectctl list
+    says "no bisections here yet"
+    says "bisectctl run --help"
+    run 0 bisectctl list --json
+    json '. == {"items": [], "next": null}'
+fi
+unset XDG_STATE_HOME
+cd "$work"
 
 claim "with nobody there, the commands say where they looked"
 run 1 bisectctl list --coordinator "http://127.0.0.1:1"
