@@ -25,6 +25,17 @@ static void say(json *v)
     (void)fflush(stdout);
 }
 
+static void say_range(const struct range *range)
+{
+    AUTO(buf_fini) struct buf line = {0};
+
+    buf_adds(&line, "{\"range\":");
+    range_write(range, &line);
+    buf_adds(&line, "}\n");
+    (void)fwrite(line.data, 1, line.len, stdout);
+    (void)fflush(stdout);
+}
+
 static void report(void *context, const struct fetch_progress *p)
 {
     AUTO(mem_free)
@@ -124,6 +135,6 @@ int resolve_child(void)
         say(error_to_json(&e));
         return 1;
     }
-    say(json_put(json_new_object(), "range", range_to_json(range)));
+    say_range(range);
     return 0;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "model/fields.h"
 #include "model/revision.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_SUBJECT = 200 * 4, MAX_AUTHOR = 1000, MAX_PARENTS = 4096, MAX_COMMITS = 1 << 24 };
@@ -74,6 +77,71 @@ static json *indices_to_json(const uint32_t *indices, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         json_push(array, json_new_int(indices[i]));
     return array;
+}
+
+static void write_key(struct buf *out, const char *key)
+{
+    buf_addc(out, '"');
+    buf_adds(out, key);
+    buf_adds(out, "\":");
+}
+
+static void write_indices(struct buf *out, const char *key, const uint32_t *indices, uint32_t n)
+{
+    char digits[16];
+
+    write_key(out, key);
+    buf_addc(out, '[');
+    for (uint32_t i = 0; i < n; i++)
+        buf_add(out, digits,
+                (size_t)snprintf(digits, sizeof(digits), "%s%u", i ? "," : "", indices[i]));
+    buf_addc(out, ']');
+}
+
+static void write_string(struct buf *out, const char *key, const char *s)
+{
+    AUTO(json_free) json *v = json_new_string(s);
+
+    if (!s)
+        return;
+    write_key(out, key);
+    json_dump(v, JSON_COMPACT, out);
+    buf_addc(out, ',');
+}
+
+static void write_revision(struct buf *out, const char *key, const struct revision *r)
+{
+    write_key(out, key);
+    buf_adds(out, revision_is_set(r) ? "\"" : "null");
+    buf_adds(out, r->hex);
+    buf_adds(out, revision_is_set(r) ? "\"," : ",");
+}
+
+static void write_commit(struct buf *out, const struct commit *c)
+{
+    write_revision(out, "id", &c->id);
+    write_revision(out, "tree", &c->tree);
+    write_string(out, "subject", c->subject);
+    write_string(out, "author", c->author);
+    buf_printf(out, "\"time\":%" PRId64 ",", c->time_s);
+    buf_adds(out, c->is_candidate ? "\"candidate\":true," : "");
+    buf_adds(out, c->is_mainline ? "\"mainline\":true," : "");
+    buf_adds(out, c->matters ? "\"matters\":true," : "");
+    write_indices(out, "parents", c->parents, c->n_parents);
+}
+
+void range_write(const struct range *r, struct buf *out)
+{
+    buf_printf(out, "{\"good\":%u,\"bad\":%u,\"good_is_ancestor\":%s,", r->good, r->bad,
+               r->good_is_ancestor ? "true" : "false");
+    write_indices(out, "merge_bases", r->merge_bases, r->n_merge_bases);
+    buf_adds(out, ",\"commits\":[");
+    for (uint32_t i = 0; i < r->n; i++) {
+        buf_adds(out, i ? ",{" : "{");
+        write_commit(out, &r->commits[i]);
+        buf_addc(out, '}');
+    }
+    buf_adds(out, "]}");
 }
 
 /* Numbers below `end`; an absent list is an empty one. */

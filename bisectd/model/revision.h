@@ -55,6 +55,8 @@ struct range *range_copy(const struct range *from);
 /** Index of a revision, or UINT32_MAX. Linear; see model/range_index.h. */
 uint32_t range_find(const struct range *r, const struct revision *id);
 json *range_to_json(const struct range *r);
+/** Appends what range_to_json gives as compact text, without a tree of a kilobyte a commit. */
+void range_write(const struct range *r, struct buf *out);
 MUST_CHECK enum err_code range_from_json(const json *v, struct range **out, struct err *e);
 
 #endif

@@ -262,11 +262,10 @@ enum err_code store_bisection_use(struct store *s, const char *id, int64_t ns, s
 enum err_code store_range_put(struct store *s, const char *bisection, const struct range *range,
                               struct err *e)
 {
-    AUTO(json_free) json *document = range_to_json(range);
     AUTO(buf_fini) struct buf plain = {0};
     AUTO(buf_fini) struct buf packed = {0};
 
-    json_dump(document, JSON_COMPACT, &plain);
+    range_write(range, &plain);
     if (plain.len > MAX_RANGE_BYTES)
         return err_set(e, ERR_LIMIT, "a range of %u commits is too large to store", range->n);
     zstd_pack(plain.data, plain.len, &packed);

@@ -89,6 +89,22 @@ START_TEST(a_copy_outlives_its_range)
 }
 END_TEST
 
+START_TEST(hostile_text_is_written_as_a_tree_would_be)
+{
+    AUTO(range_free) struct range *r = parse(range);
+    AUTO(buf_fini) struct buf want = {0}, got = {0};
+
+    mem_free(r->commits[0].subject);
+    r->commits[0].subject = mem_dup("\"quoted\" \\ \x01\n\x80 \xc3\xa9 \xe2\x80\xae");
+    mem_free(r->commits[0].author);
+    r->commits[0].author = NULL;
+    AUTO(json_free) json *v = range_to_json(r);
+    json_dump(v, JSON_COMPACT, &want);
+    range_write(r, &got);
+    ck_assert_str_eq(buf_str(&got), buf_str(&want));
+}
+END_TEST
+
 START_TEST(an_index_finds_what_a_search_finds)
 {
     AUTO(range_free) struct range *r = parse(range);
@@ -121,6 +137,9 @@ START_TEST(ranges_go_round)
     AUTO(json_free) json *out = range_to_json(r);
     json_dump(out, JSON_COMPACT, &text);
     ck_assert_str_eq(buf_str(&text), range);
+    buf_clear(&text);
+    range_write(r, &text);
+    ck_assert_str_eq(buf_str(&text), range);
 }
 END_TEST
 
@@ -143,6 +162,7 @@ int main(void)
         {revisions_are_forty_hex_digits, LEN(revisions)},
         {ranges_go_round, 1},
         {a_copy_outlives_its_range, 1},
+        {hostile_text_is_written_as_a_tree_would_be, 1},
         {an_index_finds_what_a_search_finds, 1},
         {wrong_ranges_are_explained, LEN(bad)},
     };
