@@ -144,10 +144,11 @@ static uint32_t best_candidate(const struct bisection *b)
 static uint32_t last_testable(const struct bisection *b, uint32_t k)
 {
     uint32_t best = UINT32_MAX;
+    bool is_inside = bisection_is_inside(b);
 
     for (uint32_t c = 0; c < b->range->n; c++)
         if (b->posterior->class_of[c] == k && b->standing[c].testable != TESTABLE_NO &&
-            bisection_may_test(b, c, bisection_is_inside(b)))
+            bisection_may_test(b, c, is_inside))
             best = c;
     if (best != UINT32_MAX)
         return best;
