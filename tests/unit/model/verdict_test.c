@@ -98,6 +98,25 @@ START_TEST(values_arrive)
 }
 END_TEST
 
+/* A search that ended before its first run believes nothing. */
+START_TEST(what_rests_on_nothing_is_null)
+{
+    AUTO(verdict_free) struct verdict *v = parse(done);
+    AUTO(verdict_free) struct verdict *back = NULL;
+    struct err e = {0};
+
+    v->kind = VERDICT_FAILED;
+    v->p_no_change = v->min_effect_percent = v->min_effect_value = NAN;
+    AUTO(json_free) json *o = verdict_to_json(v);
+    ck_assert(json_at(o, "p_no_change") && json_is_null(json_at(o, "p_no_change")));
+    ck_assert(json_is_null(json_pointer(o, "/min_effect/percent")));
+    ck_assert(json_is_null(json_pointer(o, "/min_effect/value")));
+    ck_assert_msg(verdict_from_json(o, &back, &e) == ERR_OK, "%s", e.text);
+    ck_assert(isnan(back->p_no_change) && isnan(back->min_effect_percent) &&
+              isnan(back->min_effect_value));
+}
+END_TEST
+
 START_TEST(every_kind_and_finding_is_printed)
 {
     static const char *const kinds[] = {NULL,           "culprit", "range", "not_reproduced",
@@ -135,6 +154,7 @@ int main(void)
     const struct unit_test tests[] = {
         {documents_go_round_to_the_byte, 1},
         {values_arrive, 1},
+        {what_rests_on_nothing_is_null, 1},
         {every_kind_and_finding_is_printed, 1},
         {wrong_documents_are_explained, LEN(bad)},
     };
