@@ -32,7 +32,7 @@ const struct schema_row schema[] = {
     {SCHEMA_DAEMON, "limits.tries",        SCHEMA_COUNT,     "3",            1, 100, NULL, LIMIT(n_tries), "tries of a task that fails for reasons of the machine, not of the revision"},
     {SCHEMA_DAEMON, "limits.queue",        SCHEMA_COUNT,     "10000",        1, 1e6, NULL, LIMIT(n_queued), "tasks that wait or are at work"},
     {SCHEMA_DAEMON, "limits.active",       SCHEMA_COUNT,     "100",          1, 1e5, NULL, LIMIT(n_active), "unfinished bisections"},
-    {SCHEMA_DAEMON, "limits.range",        SCHEMA_COUNT,     "200000",       2, 1e7, NULL, LIMIT(n_range), "commits in the range of one bisection"},
+    {SCHEMA_DAEMON, "limits.range",        SCHEMA_COUNT,     "1000000",      2, 1e7, NULL, LIMIT(n_range), "commits in the range of one bisection"},
     {SCHEMA_DAEMON, "limits.runs",         SCHEMA_COUNT,     "2000",         1, 1e6, NULL, LIMIT(n_runs), "runs of one bisection, unless it or its project says otherwise"},
     {SCHEMA_DAEMON, "limits.samples",      SCHEMA_COUNT,     "10000",    10000, 10000, NULL, LIMIT(n_values), "samples (numbers) stored of one run; fixed"},
     {SCHEMA_DAEMON, "limits.watchers",     SCHEMA_COUNT,     "64",           0, 10000, NULL, LIMIT(n_watchers), "open event streams"},
