@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/record.h"
 #include "base/mem.h"
+#include "model/range_index.h"
 #include "store/results.h"
 #include <inttypes.h>
 #include <math.h>
@@ -75,34 +76,18 @@ static const char *intern(struct strings *list, const char *s)
     return list->items[list->n - 1];
 }
 
-static int compare_revisions(const void *a, const void *b)
-{
-    return strcmp(((const struct revision *)a)->hex, ((const struct revision *)b)->hex);
-}
-
-/* The range's revisions, sorted. Caller frees. */
-static struct revision *sorted_revisions(const struct range *range)
-{
-    struct revision *list = mem_array(range->n ? range->n : 1, sizeof(*list));
-
-    for (uint32_t i = 0; i < range->n; i++)
-        list[i] = range->commits[i].id;
-    qsort(list, range->n, sizeof(*list), compare_revisions);
-    return list;
-}
-
 struct record *record_started(const struct range *range, const struct sample_list *samples,
                               const struct build_list *builds)
 {
     struct record *r = record_new(EVENT_STARTED);
     struct event *ev = &r->event;
-    struct revision *known = sorted_revisions(range);
+    AUTO(range_index_free) struct range_index *known = range_index_new(range);
 
     r->samples = mem_array(samples->n + 1, sizeof(*r->samples));
     r->builds = mem_array(builds->n + 1, sizeof(*r->builds));
     for (size_t i = 0; i < samples->n; i++) {
         const struct sample_row *row = &samples->items[i];
-        if (!bsearch(&row->revision, known, range->n, sizeof(*known), compare_revisions))
+        if (range_index_find(known, &row->revision) == UINT32_MAX)
             continue;
         intern(&r->sources, row->bisection.text);
         r->samples[ev->n_samples++] = (struct stored_sample){
@@ -116,7 +101,7 @@ struct record *record_started(const struct range *range, const struct sample_lis
     for (size_t i = 0; i < builds->n; i++) {
         const struct build_result *b = &builds->items[i].build;
         struct stored_build *to = &r->builds[ev->n_builds];
-        if (!bsearch(&b->revision, known, range->n, sizeof(*known), compare_revisions))
+        if (range_index_find(known, &b->revision) == UINT32_MAX)
             continue;
         to->revision = b->revision;
         memcpy(to->artifact, b->artifact, sizeof(to->artifact));
@@ -124,7 +109,6 @@ struct record *record_started(const struct range *range, const struct sample_lis
     }
     ev->samples = r->samples;
     ev->builds = r->builds;
-    mem_free(known);
     return r;
 }
 
