@@ -14,6 +14,7 @@
 struct request {
     struct project *project;    /* with its metrics */
     char *metric;               /* name of one of them */
+    bool is_comparison;         /* bad against good, no search: keys base and head, no first_parent */
     char *good, *bad;           /* as typed; resolved in the range */
     char *platform;
     double confidence;          /* .5 < c < 1 */
@@ -43,7 +44,8 @@ MUST_CHECK enum err_code request_check(const struct request *r, struct err *e);
  * {"project": {…}, "metric", "good", "bad", "platform", "confidence", "min_effect" (percent),
  *  "first_parent", "no_inside", "fresh", "seed", "budget_runs", "budget_time"}.
  * Needed are project (an object here: a name is looked up before), good, bad, and metric unless
- * the project has just one. Unknown keys are errors. Checked too.
+ * the project has just one. Unknown keys are errors. Checked too. A comparison has "comparison":
+ * true, and base and head instead of good and bad.
  */
 json *request_to_json(const struct request *r);
 MUST_CHECK enum err_code request_from_json(const json *v, struct request **out, struct err *e);
@@ -60,7 +62,18 @@ enum bisection_state { BISECTION_QUEUED, BISECTION_RESOLVING, BISECTION_RUNNING,
 const char *bisection_state_name(enum bisection_state s);
 MUST_CHECK enum err_code bisection_state_parse(const char *s, enum bisection_state *out, struct err *e);
 
-enum verdict_kind { VERDICT_NONE, VERDICT_CULPRIT, VERDICT_RANGE, VERDICT_NOT_REPRODUCED, VERDICT_INCONCLUSIVE, VERDICT_FAILED };
+enum verdict_kind {
+    VERDICT_NONE,
+    VERDICT_CULPRIT,
+    VERDICT_RANGE,
+    VERDICT_NOT_REPRODUCED,
+    VERDICT_INCONCLUSIVE, /* of comparisons too, like the next */
+    VERDICT_FAILED,
+    VERDICT_REGRESSED, /* of comparisons alone, like the rest */
+    VERDICT_IMPROVED,
+    VERDICT_SAME,
+    VERDICT_COUNT
+};
 enum finding { FINDING_NONE, FINDING_REVERSED, FINDING_HUMP, FINDING_BAD_MERGE_BASE, FINDING_DRIFT, FINDING_CULPRIT_NOT_BUILT };
 const char *verdict_name(enum verdict_kind v); /* NULL for none */
 const char *finding_name(enum finding f); /* NULL for none */
@@ -96,6 +109,8 @@ struct verdict {
     char *id; /* of the bisection */
     enum bisection_state state;
     enum verdict_kind kind;
+    bool is_comparison; /* good is its base, bad its head, p_no_change that of "same" */
+    struct culprit *change; /* of a comparison: head against base; NULL: not measured yet */
     size_t n_culprits;
     struct culprit *culprits;
     size_t n_candidates;
@@ -125,6 +140,8 @@ DEFINE_AUTO(struct verdict, verdict_free)
 void verdict_fini(struct verdict *v);
 DEFINE_AUTO_FINI(struct verdict, verdict_fini)
 json *verdict_to_json(const struct verdict *v);
+/** Of a comparison: what `compare --json` prints. */
+json *comparison_to_json(const struct verdict *v);
 MUST_CHECK enum err_code verdict_from_json(const json *v, struct verdict **out, struct err *e);
 
 #endif

@@ -13,8 +13,7 @@ enum { MAX_REVISION = 1024, MAX_BUDGET_RUNS = 1000000 };
 #define AT(member) offsetof(struct request, member)
 static const struct field fields[] = {
     {"metric",       FIELD_STRING,   AT(metric),             0,            1, 64, NULL},
-    {"good",         FIELD_STRING,   AT(good),               FIELD_NEEDED, 1, MAX_REVISION, NULL},
-    {"bad",          FIELD_STRING,   AT(bad),                FIELD_NEEDED, 1, MAX_REVISION, NULL},
+    {"comparison",   FIELD_BOOL,     AT(is_comparison),      FIELD_SKIP_ZERO, 0, 0, NULL},
     {"platform",     FIELD_STRING,   AT(platform),           0, 1, 64, NULL},
     {"confidence",   FIELD_NUM,      AT(confidence),         0, 0, 1, NULL},
     {"min_effect",   FIELD_PERCENT,  AT(min_effect_percent), 0, 0, 1e6, NULL},
@@ -24,11 +23,22 @@ static const struct field fields[] = {
     {"budget_runs",  FIELD_I64,      AT(budget_runs),        0, 1, MAX_BUDGET_RUNS, NULL},
     {"budget_time",  FIELD_DURATION, AT(budget_ns),          FIELD_SKIP_ZERO, 0, MAX_BUDGET_S, NULL},
 };
+/* What the ends are called: of a bisection, of a comparison. */
+static const struct field end_fields[2][2] = {
+    {{"good",        FIELD_STRING,   AT(good),               FIELD_NEEDED, 1, MAX_REVISION, NULL},
+     {"bad",         FIELD_STRING,   AT(bad),                FIELD_NEEDED, 1, MAX_REVISION, NULL}},
+    {{"base",        FIELD_STRING,   AT(good),               FIELD_NEEDED, 1, MAX_REVISION, NULL},
+     {"head",        FIELD_STRING,   AT(bad),                FIELD_NEEDED, 1, MAX_REVISION, NULL}},
+};
 static const struct field seed_field =
     {"seed",         FIELD_SEED,     AT(seed),               0, 0, 9007199254740991.0, NULL};
 static const char *const keys[] = {
     "project", "metric", "good", "bad", "platform", "confidence", "min_effect", "first_parent",
-    "no_inside", "fresh", "seed", "budget_runs", "budget_time",
+    "no_inside", "fresh", "seed", "budget_runs", "budget_time", "comparison",
+};
+static const char *const comparison_keys[] = {
+    "project", "metric", "base", "head", "platform", "confidence", "min_effect", "first_parent",
+    "no_inside", "fresh", "seed", "budget_runs", "budget_time", "comparison",
 };
 
 static const struct choice states[] = {
@@ -57,6 +67,7 @@ void request_free(struct request *r)
     if (!r)
         return;
     fields_fini(fields, LEN(fields), r);
+    fields_fini(end_fields[0], LEN(end_fields[0]), r);
     project_free(r->project);
     mem_free(r);
 }
@@ -139,8 +150,8 @@ enum err_code request_check(const struct request *r, struct err *e)
         return err_set(e, ERR_INVALID, "project: missing");
     if (project_check(r->project, e))
         return err_under(e, "project");
-    if (check_metric(r, e) || check_revision("good", r->good, e) ||
-        check_revision("bad", r->bad, e) || check_platform(r, e))
+    if (check_metric(r, e) || check_revision(end_fields[r->is_comparison][0].key, r->good, e) ||
+        check_revision(end_fields[r->is_comparison][1].key, r->bad, e) || check_platform(r, e))
         return ERR_INVALID;
     if (!(r->confidence > 0.5 && r->confidence < 1))
         return err_set(e, ERR_INVALID,
@@ -150,6 +161,8 @@ enum err_code request_check(const struct request *r, struct err *e)
         return err_set(e, ERR_INVALID, "seed: expected at most 2^53 - 1");
     if (r->budget_runs < 1 || r->budget_runs > MAX_BUDGET_RUNS)
         return err_set(e, ERR_INVALID, "budget_runs: expected 1 to %d", MAX_BUDGET_RUNS);
+    if (r->is_comparison && r->first_parent)
+        return err_set(e, ERR_INVALID, "first_parent: a comparison searches nothing");
     if (r->no_inside && !r->first_parent)
         return err_set(e, ERR_INVALID, "no_inside: only together with first_parent");
     return ERR_OK;
@@ -162,21 +175,23 @@ json *request_to_json(const struct request *r)
     json *o = json_new_object();
 
     json_put(o, "project", project_to_json(r->project));
+    fields_write(end_fields[r->is_comparison], LEN(end_fields[0]), r, o);
     fields_write(fields, LEN(fields), r, o);
     if (r->is_seed_set || r->seed > 0)
         json_put(o, "seed", json_new_int((int64_t)r->seed));
     return o;
 }
 
-static enum err_code refuse_unknown(const json *v, struct err *e)
+static enum err_code refuse_unknown(const json *v, const char *const *known, size_t n,
+                                    struct err *e)
 {
     for (const char *k = json_first_key(v); k; k = json_next_key(v, k)) {
         bool is_known = false;
 
-        for (size_t i = 0; i < LEN(keys) && !is_known; i++)
-            is_known = strcmp(keys[i], k) == 0;
+        for (size_t i = 0; i < n && !is_known; i++)
+            is_known = strcmp(known[i], k) == 0;
         if (!is_known)
-            return err_unknown_key(e, k, keys, LEN(keys));
+            return err_unknown_key(e, k, known, n);
     }
     return ERR_OK;
 }
@@ -188,14 +203,17 @@ enum err_code request_from_json(const json *v, struct request **out, struct err 
 
     if (!json_is_object(v))
         return err_set(e, ERR_INVALID, "expected a request object");
-    if (refuse_unknown(v, e))
+    const bool is_comparison = json_bool(json_at(v, "comparison"), false);
+    if (is_comparison ? refuse_unknown(v, comparison_keys, LEN(comparison_keys), e)
+                      : refuse_unknown(v, keys, LEN(keys), e))
         return ERR_INVALID;
     if (!json_is_object(json_at(v, "project")))
         return err_expected(e, "project", "a project object", json_at(v, "project"));
     if (project_from_json(json_at(v, "project"), &project, e))
         return err_under(e, "project");
     r = request_new(project);
-    if (fields_read(fields, LEN(fields), v, UNKNOWN_IGNORED, r, e))
+    if (fields_read(end_fields[is_comparison], LEN(end_fields[0]), v, UNKNOWN_IGNORED, r, e) ||
+        fields_read(fields, LEN(fields), v, UNKNOWN_IGNORED, r, e))
         return ERR_INVALID;
     r->is_seed_set = !json_is_null(json_at(v, "seed"));
     if (r->is_seed_set && field_read(&seed_field, json_at(v, "seed"), r, e))

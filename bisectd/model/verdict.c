@@ -8,7 +8,8 @@
 static const struct choice kinds[] = {
     {"culprit", VERDICT_CULPRIT, false}, {"range", VERDICT_RANGE, false},
     {"not_reproduced", VERDICT_NOT_REPRODUCED, false}, {"inconclusive", VERDICT_INCONCLUSIVE, false},
-    {"failed", VERDICT_FAILED, false}, {0}};
+    {"failed", VERDICT_FAILED, false}, {"regressed", VERDICT_REGRESSED, false},
+    {"improved", VERDICT_IMPROVED, false}, {"same", VERDICT_SAME, false}, {0}};
 static const struct choice findings[] = {
     {"reversed", FINDING_REVERSED, false}, {"hump", FINDING_HUMP, false},
     {"bad_merge_base", FINDING_BAD_MERGE_BASE, false}, {"drift", FINDING_DRIFT, false},
@@ -80,12 +81,19 @@ enum err_code verdict_parse(const char *s, enum verdict_kind *out, struct err *e
     return ERR_OK;
 }
 
+static void culprit_fini(struct culprit *c)
+{
+    mem_free(c->subject);
+    mem_free(c->author);
+}
+
 void verdict_fini(struct verdict *v)
 {
-    for (size_t i = 0; i < v->n_culprits; i++) {
-        mem_free(v->culprits[i].subject);
-        mem_free(v->culprits[i].author);
-    }
+    for (size_t i = 0; i < v->n_culprits; i++)
+        culprit_fini(&v->culprits[i]);
+    if (v->change)
+        culprit_fini(v->change);
+    mem_free(v->change);
     mem_free(v->culprits);
     mem_free(v->candidates);
     mem_free(v->untestable);
@@ -116,12 +124,18 @@ static json *level_to_json(const struct level *l)
     return o;
 }
 
+static json *interval_to_json(const struct culprit *c)
+{
+    json *interval = json_new_array();
+
+    return json_push(json_push(interval, json_new_real(c->interval[0])),
+                     json_new_real(c->interval[1]));
+}
+
 static json *culprit_to_json(const struct culprit *c)
 {
     json *o = json_new_object();
-    json *interval = json_new_array();
 
-    json_push(json_push(interval, json_new_real(c->interval[0])), json_new_real(c->interval[1]));
     json_put(o, "revision", json_new_string(c->revision.hex));
     json_put(o, "subject", json_new_string(c->subject));
     json_put(o, "author", json_new_string(c->author));
@@ -129,7 +143,7 @@ static json *culprit_to_json(const struct culprit *c)
     json_put(o, "good", level_to_json(&c->good));
     json_put(o, "bad", level_to_json(&c->bad));
     fields_write(step_fields, LEN(step_fields), c, o);
-    json_put(o, "interval", interval);
+    json_put(o, "interval", interval_to_json(c));
     fields_write(share_fields, LEN(share_fields), c, o);
     return o;
 }
@@ -171,15 +185,26 @@ static bool is_over(const struct verdict *v)
     return v->state == BISECTION_DONE || v->state == BISECTION_CANCELED;
 }
 
+static json *cost_part(const struct verdict *v)
+{
+    json *cost = json_new_object();
+
+    fields_write(cost_fields, LEN(cost_fields), &v->cost, cost);
+    return cost;
+}
+
 json *verdict_to_json(const struct verdict *v)
 {
     json *o = json_new_object();
     json *min_effect = json_new_object();
-    json *cost = json_new_object();
 
     json_put(o, "id", json_new_string(v->id));
     json_put(o, "state", json_new_string(bisection_state_name(v->state)));
     json_put(o, "verdict", json_new_string(verdict_name(v->kind)));
+    if (v->is_comparison) {
+        json_put(o, "comparison", json_new_bool(true));
+        json_put(o, "change", v->change ? culprit_to_json(v->change) : json_new_null());
+    }
     lists_to_json(v, o);
     json_put(o, "p_no_change", json_new_real(v->p_no_change));
     json_put(o, "finding", json_new_string(finding_name(v->finding)));
@@ -188,8 +213,7 @@ json *verdict_to_json(const struct verdict *v)
     json_put(o, "metric", metric_part(v));
     json_put(o, "platform", json_new_string(v->platform));
     fields_write(end_fields, LEN(end_fields), v, o);
-    fields_write(cost_fields, LEN(cost_fields), &v->cost, cost);
-    json_put(o, "cost", cost);
+    json_put(o, "cost", cost_part(v));
     fields_write(tail_fields, LEN(tail_fields), v, o);
     json_put(o, "message", json_new_string(v->message));
     if (!is_over(v)) {
@@ -197,6 +221,35 @@ json *verdict_to_json(const struct verdict *v)
         json_put(o, "activity", json_new_string(v->activity));
     }
     return o;
+}
+
+static json *side_to_json(const struct revision *revision, const struct level *l)
+{
+    json *o =
+        json_put(json_new_object(), "revision",
+                 revision_is_set(revision) ? json_new_string(revision->hex) : json_new_null());
+
+    fields_write(level_fields, LEN(level_fields), l, o);
+    return o;
+}
+
+json *comparison_to_json(const struct verdict *v)
+{
+    static const struct culprit unknown = {
+        .good = {NAN, 0}, .bad = {NAN, 0}, .delta = NAN, .ratio = NAN, .interval = {NAN, NAN}};
+    const struct culprit *c = v->change ? v->change : &unknown;
+    json *o = json_new_object();
+
+    json_put(o, "verdict", json_new_string(verdict_name(v->kind)));
+    json_put(o, "base", side_to_json(&v->good, &c->good));
+    json_put(o, "head", side_to_json(&v->bad, &c->bad));
+    fields_write(step_fields, LEN(step_fields), c, o);
+    json_put(o, "interval", interval_to_json(c));
+    json_put(o, "p_changed", json_new_real(v->change ? 1 - v->p_no_change : NAN));
+    json_put(o, "metric", metric_part(v));
+    json_put(o, "platform", json_new_string(v->platform));
+    json_put(o, "cost", cost_part(v));
+    return json_put(o, "message", json_new_string(v->message));
 }
 
 /* ---- from JSON ---- */
@@ -251,6 +304,19 @@ static enum err_code read_culprits(const json *v, struct verdict *out, struct er
             return err_under(e, "culprits[%zu]", i);
     }
     return ERR_OK;
+}
+
+static enum err_code read_change(const json *v, struct verdict *out, struct err *e)
+{
+    const json *change = json_at(v, "change");
+
+    out->is_comparison = json_bool(json_at(v, "comparison"), false);
+    if (json_is_null(change))
+        return ERR_OK;
+    if (!json_is_object(change))
+        return err_expected(e, "change", "an object", change);
+    out->change = mem_alloc(sizeof(*out->change));
+    return read_culprit(change, out->change, e) ? err_under(e, "change") : ERR_OK;
 }
 
 static enum err_code read_candidates(const json *v, struct verdict *out, struct err *e)
@@ -342,8 +408,8 @@ enum err_code verdict_from_json(const json *v, struct verdict **out, struct err 
     if (!json_is_object(v))
         return err_set(e, ERR_INVALID, "expected a verdict object");
     r->min_effect_percent = r->min_effect_value = r->confidence = NAN;
-    if (read_words(v, r, e) || read_culprits(v, r, e) || read_candidates(v, r, e) ||
-        read_untestable(v, r, e) ||
+    if (read_words(v, r, e) || read_change(v, r, e) || read_culprits(v, r, e) ||
+        read_candidates(v, r, e) || read_untestable(v, r, e) ||
         read_part(v, "min_effect", min_effect_fields, LEN(min_effect_fields), r, e) ||
         read_part(v, "cost", cost_fields, LEN(cost_fields), &r->cost, e) ||
         fields_read(end_fields, LEN(end_fields), v, UNKNOWN_IGNORED, r, e) ||

@@ -12,6 +12,7 @@
     "\"start\":{\"kind\":\"exit\",\"command\":\"c\"},\"stop\":{\"kind\":\"wall\",\"command\":"     \
     "\"c\"}}}"
 #define ENDS "\"good\":\"v1\",\"bad\":\"v2\""
+#define PAIR "\"comparison\":true,\"base\":\"v1\",\"head\":\"v2\""
 
 /* clang-format off */
 static const struct {
@@ -46,6 +47,12 @@ static const struct {
     {"{" PROJECT("") "," ENDS ",\"first_parent\":1}", "first_parent: expected true or false, got 1"},
     {"{" PROJECT("") "," ENDS ",\"no_inside\":true}", "no_inside: only together with first_parent"},
     {"{" PROJECT("") "," ENDS ",\"platform\":\"a b\"}", "platform: expected a name"},
+    {"{" PROJECT("") ",\"base\":\"a\",\"head\":\"b\"}", "base: unknown key"},
+    {"{" PROJECT("") "," PAIR ",\"good\":\"a\"}",   "good: unknown key"},
+    {"{" PROJECT("") "," PAIR ",\"first_parent\":true}", "first_parent: a comparison searches nothing"},
+    {"{" PROJECT("") ",\"comparison\":true,\"base\":\"a\"}", "head: missing"},
+    {"{" PROJECT("") ",\"comparison\":true,\"base\":\"a\\nb\",\"head\":\"c\"}", "base: holds a control character"},
+    {"{" PROJECT("") "," ENDS ",\"comparison\":1}", "comparison: expected true or false"},
     {"{" PROJECT("\"platforms\":[\"linux-x64\",\"mac\"],") "," ENDS ",\"platform\":\"win\"}", "platform: expected one of the project's (linux-x64, mac), got win"},
 };
 /* clang-format on */
@@ -111,6 +118,20 @@ START_TEST(json_goes_round)
 }
 END_TEST
 
+START_TEST(a_comparison_has_base_and_head)
+{
+    AUTO(request_free) struct request *r = parse("{" PROJECT("") "," PAIR "}");
+    AUTO(json_free) json *v = request_to_json(r);
+
+    ck_assert(r->is_comparison);
+    ck_assert_str_eq(r->good, "v1");
+    ck_assert_str_eq(r->bad, "v2");
+    ck_assert_str_eq(json_str(json_at(v, "base"), ""), "v1");
+    ck_assert_str_eq(json_str(json_at(v, "head"), ""), "v2");
+    ck_assert(json_bool(json_at(v, "comparison"), false) && !json_at(v, "good"));
+}
+END_TEST
+
 START_TEST(wrong_requests_are_explained)
 {
     AUTO(json_free) json *v = NULL;
@@ -141,6 +162,8 @@ START_TEST(the_same_question_has_the_same_key)
         {"{" PROJECT("") "," ENDS ",\"platform\":\"mac\"}", false},
         {"{" PROJECT("") "," ENDS ",\"first_parent\":true}", false},
         {"{" PROJECT("") "," ENDS ",\"fresh\":true}", false},
+        {"{" PROJECT("") "," ENDS ",\"comparison\":false}", true},
+        {"{" PROJECT("") "," PAIR "}", false},
         {"{" PROJECT("\"build\":{\"steps\":[\"make\"]},") "," ENDS "}", false},
     };
     AUTO(request_free) struct request *base = parse(rows[0].json);
@@ -174,6 +197,7 @@ int main(void)
         {defaults_are_filled_in, 1},
         {the_project_gives_defaults, 1},
         {json_goes_round, 1},
+        {a_comparison_has_base_and_head, 1},
         {wrong_requests_are_explained, LEN(bad)},
         {the_same_question_has_the_same_key, 1},
         {states_have_names, 1},

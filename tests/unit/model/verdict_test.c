@@ -33,6 +33,36 @@ static const char queued[] =
     "\"confidence\":0.99,\"seed\":9007199254740991,\"message\":null,\"expected_runs\":null,"
     "\"activity\":\"building\"}";
 
+static const char compared[] =
+    "{\"id\":\"b3\",\"state\":\"done\",\"verdict\":\"regressed\",\"comparison\":true,"
+    "\"change\":{\"revision\":\"" B "\",\"subject\":\"s\",\"author\":\"a\","
+    "\"probability\":0.75,\"good\":{\"mean\":8.0,\"runs\":4},"
+    "\"bad\":{\"mean\":10.0,\"runs\":5},\"delta\":2.0,\"ratio\":1.25,"
+    "\"interval\":[1.5,2.5],\"share\":1.0},\"culprits\":[],\"candidates\":[],"
+    "\"untestable\":[],\"p_no_change\":0.25,\"finding\":null,"
+    "\"min_effect\":{\"percent\":1.0,\"value\":0.5},"
+    "\"metric\":{\"name\":\"m\",\"unit\":\"s\",\"lower_is_better\":true},\"platform\":\"mac\","
+    "\"good\":\"" A "\",\"bad\":\"" B "\",\"merge_base\":null,\"range_size\":1,"
+    "\"cost\":{\"builds\":2,\"builds_reused\":0,\"runs\":9,\"runs_reused\":0,\"seconds\":0.5},"
+    "\"confidence\":0.75,\"seed\":1,\"message\":\"worse\"}";
+
+/* What compare prints, key by key and in that order. */
+static const char comparison[] =
+    "{\"verdict\":\"regressed\",\"base\":{\"revision\":\"" A "\",\"mean\":8.0,\"runs\":4},"
+    "\"head\":{\"revision\":\"" B "\",\"mean\":10.0,\"runs\":5},\"delta\":2.0,\"ratio\":1.25,"
+    "\"interval\":[1.5,2.5],\"p_changed\":0.75,"
+    "\"metric\":{\"name\":\"m\",\"unit\":\"s\",\"lower_is_better\":true},\"platform\":\"mac\","
+    "\"cost\":{\"builds\":2,\"builds_reused\":0,\"runs\":9,\"runs_reused\":0,\"seconds\":0.5},"
+    "\"message\":\"worse\"}";
+
+static const char uncompared[] =
+    "{\"verdict\":null,\"base\":{\"revision\":null,\"mean\":null,\"runs\":0},"
+    "\"head\":{\"revision\":null,\"mean\":null,\"runs\":0},\"delta\":null,\"ratio\":null,"
+    "\"interval\":[null,null],\"p_changed\":null,"
+    "\"metric\":{\"name\":\"m\",\"unit\":\"\",\"lower_is_better\":null},\"platform\":\"mac\","
+    "\"cost\":{\"builds\":0,\"builds_reused\":0,\"runs\":0,\"runs_reused\":0,\"seconds\":0.0},"
+    "\"message\":null}";
+
 /* clang-format off */
 static const struct {
     const char *json;
@@ -43,6 +73,8 @@ static const struct {
     {"{\"state\":\"done\",\"verdict\":\"guilty\"}", "verdict: expected one of culprit"},
     {"{\"state\":\"done\"}", "culprits: expected a list, got nothing"},
     {"{\"state\":\"done\",\"finding\":\"x\"}", "finding: expected one of reversed"},
+    {"{\"state\":\"done\",\"comparison\":true,\"change\":1}", "change: expected an object"},
+    {"{\"state\":\"done\",\"comparison\":true,\"change\":{}}", "change.revision: missing"},
     {"{\"state\":\"done\",\"culprits\":[{}]}", "culprits[0].revision: missing"},
     {"{\"state\":\"done\",\"culprits\":[1]}", "culprits[0]."},
     {"{\"state\":\"done\",\"culprits\":[{\"revision\":\"" A "\"}]}", "culprits[0].good: expected an object"},
@@ -66,7 +98,7 @@ static struct verdict *parse(const char *text)
 
 START_TEST(documents_go_round_to_the_byte)
 {
-    static const char *const documents[] = {done, queued};
+    static const char *const documents[] = {done, queued, compared};
 
     for (size_t i = 0; i < LEN(documents); i++) {
         AUTO(verdict_free) struct verdict *v = parse(documents[i]);
@@ -76,6 +108,17 @@ START_TEST(documents_go_round_to_the_byte)
         json_dump(o, JSON_COMPACT, &text);
         ck_assert_str_eq(buf_str(&text), documents[i]);
     }
+}
+END_TEST
+
+START_TEST(a_comparison_is_printed_as_compare_does)
+{
+    AUTO(verdict_free) struct verdict *v = parse(_i == 0 ? compared : queued);
+    AUTO(json_free) json *o = comparison_to_json(v);
+    AUTO(buf_fini) struct buf text = {0};
+
+    json_dump(o, JSON_COMPACT, &text);
+    ck_assert_str_eq(buf_str(&text), _i == 0 ? comparison : uncompared);
 }
 END_TEST
 
@@ -119,15 +162,16 @@ END_TEST
 
 START_TEST(every_kind_and_finding_is_printed)
 {
-    static const char *const kinds[] = {NULL,           "culprit", "range", "not_reproduced",
-                                        "inconclusive", "failed"};
-    static const char *const findings[] = {NULL,    "reversed",         "hump", "bad_merge_base",
-                                           "drift", "culprit_not_built"};
+    static const char *const kinds[] = {NULL,           "culprit", "range",     "not_reproduced",
+                                        "inconclusive", "failed",  "regressed", "improved",
+                                        "same"};
+    static const char *const findings[] = {
+        NULL, "reversed", "hump", "bad_merge_base", "drift", "culprit_not_built", NULL, NULL, NULL};
 
     for (unsigned i = 0; i < LEN(kinds); i++) {
         AUTO(verdict_free) struct verdict *v = parse(done);
         v->kind = (enum verdict_kind)i;
-        v->finding = (enum finding)i;
+        v->finding = i <= FINDING_CULPRIT_NOT_BUILT ? (enum finding)i : FINDING_NONE;
         AUTO(json_free) json *o = verdict_to_json(v);
 
         ck_assert_pstr_eq(json_str(json_at(o, "verdict"), NULL), kinds[i]);
@@ -153,6 +197,7 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {documents_go_round_to_the_byte, 1},
+        {a_comparison_is_printed_as_compare_does, 2},
         {values_arrive, 1},
         {what_rests_on_nothing_is_null, 1},
         {every_kind_and_finding_is_printed, 1},
