@@ -33,6 +33,11 @@ DEFINE_AUTO_FINI(struct building, building_fini)
 
 static enum err_code equal_ends(const struct range_query *q, const git_oid *id, struct err *e)
 {
+    if (q->is_pair) {
+        err_set(e, ERR_INVALID, "base (%.100s) and head (%.100s) are the same commit, %.12s",
+                q->good, q->bad, git_oid_tostr_s(id));
+        return err_hint(e, "there is nothing to compare; name two revisions");
+    }
     err_set(e, ERR_INVALID,
             "good (%.100s) and bad (%.100s) are the same commit, %.12s: there is no "
             "range to search",
@@ -250,6 +255,47 @@ static enum err_code build(struct building *b, struct err *e)
     return ERR_OK;
 }
 
+/** The two commits as parent and child, whatever they are in history. */
+static void build_pair(struct building *b)
+{
+    struct walk *w = b->walk;
+    struct range *r = b->range = mem_alloc(sizeof(*r));
+
+    r->n = 2;
+    r->n_candidates = 1;
+    r->bad = 1;
+    r->good_is_ancestor = true;
+    r->commits = mem_array(r->n, sizeof(*r->commits));
+    b->place = mem_array(w->n, sizeof(*b->place));
+    b->is_wanted = mem_array(w->n, sizeof(*b->is_wanted)); /* no parent is */
+    b->place[w->bad] = 1;
+    fill(b, w->good);
+    fill(b, w->bad);
+    for (uint32_t i = 0; i < r->n; i++)
+        r->commits[i].is_mainline = r->commits[i].matters = true;
+    mem_free(r->commits[1].parents);
+    r->commits[1].parents = mem_array(1, sizeof(uint32_t));
+    r->commits[1].n_parents = 1;
+}
+
+static enum err_code read_range(struct building *b, const struct range_query *q,
+                                const git_oid *good, const git_oid *bad, struct err *e)
+{
+    git_repository *git = mirror_git(b->mirror), *origin = mirror_origin(b->mirror);
+    enum err_code rc;
+
+    if (q->is_pair) {
+        rc = walk_pair(git, origin, good, bad, &b->walk, e);
+        if (!rc)
+            build_pair(b);
+        return rc;
+    }
+    if ((rc = walk_range(git, origin, good, bad, MAX_WALKED, &b->walk, e)) ||
+        (rc = check_ends(b->walk, q, e)))
+        return rc;
+    return build(b, e);
+}
+
 static enum err_code resolve_end(const struct mirror *m, const char *what, const char *name,
                                  git_oid *out, struct err *e)
 {
@@ -269,13 +315,12 @@ enum err_code range_load(const struct mirror *m, const struct range_query *q, st
     git_oid good, bad;
     enum err_code rc;
 
-    if ((rc = resolve_end(m, "good", q->good, &good, e)) ||
-        (rc = resolve_end(m, "bad", q->bad, &bad, e)))
+    if ((rc = resolve_end(m, q->is_pair ? "base" : "good", q->good, &good, e)) ||
+        (rc = resolve_end(m, q->is_pair ? "head" : "bad", q->bad, &bad, e)))
         return rc;
     if (git_oid_equal(&good, &bad))
         return equal_ends(q, &good, e);
-    if ((rc = walk_range(mirror_git(m), mirror_origin(m), &good, &bad, MAX_WALKED, &b.walk, e)) ||
-        (rc = check_ends(b.walk, q, e)) || (rc = build(&b, e)) ||
+    if ((rc = read_range(&b, q, &good, &bad, e)) ||
         (rc = promised_check(mirror_git(m), mirror_origin(m), b.range, e)))
         return rc;
     *out = TAKE(b.range);

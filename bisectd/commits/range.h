@@ -15,11 +15,14 @@ enum { RANGE_MAX_CANDIDATES = 1000000 };
 struct range_query {
     const char *good, *bad; /* any revision syntax, see mirror_resolve */
     const struct strings
-        *paths; /* what the build reads, as text_glob takes it; NULL or empty: all */
+        *paths;   /* what the build reads, as text_glob takes it; NULL or empty: all */
+    bool is_pair; /* two commits to be compared: these alone, whatever lies between */
 };
 
 /**
  * Reads the range.
+ *
+ * A pair is a range of two commits, good and its child bad, and errors call them base and head.
  *
  * Order: boundary commits first, then candidates so that each branch stays together, bad last;
  * depends on the graph alone. When good is not an ancestor of bad, the merge bases are among the

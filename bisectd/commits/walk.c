@@ -434,8 +434,27 @@ static enum err_code walk_read(struct reader *r, const git_oid *good, const git_
     return check_doubts(w, e);
 }
 
-enum err_code walk_range(git_repository *repo, git_repository *origin, const git_oid *good,
-                         const git_oid *bad, uint32_t max_commits, struct walk **out, struct err *e)
+static enum err_code pair_read(struct reader *r, const git_oid *good, const git_oid *bad,
+                               struct err *e)
+{
+    struct walk *w = r->w;
+
+    w->bad = intern(w, bad);
+    w->good = intern(w, good);
+    if (read_commit(r, w->bad, UINT32_MAX, e) || read_commit(r, w->good, UINT32_MAX, e))
+        return e->code;
+    w->commits[w->bad].paint = FROM_BAD;
+    w->commits[w->good].paint = FROM_GOOD;
+    w->commits[w->bad].is_cut = w->commits[w->good].is_cut = false; /* nobody asks for parents */
+    return check_doubts(w, e);
+}
+
+typedef enum err_code read_ends(struct reader *r, const git_oid *good, const git_oid *bad,
+                                struct err *e);
+
+static enum err_code walk_with(read_ends *read, git_repository *repo, git_repository *origin,
+                               const git_oid ends[2], uint32_t max_commits, struct walk **out,
+                               struct err *e)
 {
     AUTO(walk_free) struct walk *w = mem_alloc(sizeof(*w));
     AUTO(git_odb_free) git_odb *odb = NULL;
@@ -446,11 +465,27 @@ enum err_code walk_range(git_repository *repo, git_repository *origin, const git
         return err_git(e, git, "open the objects of %s", git_repository_path(repo));
     r.odb = odb;
     doubts_read(&r.doubts, origin);
-    enum err_code rc = walk_read(&r, good, bad, e);
+    enum err_code rc = read(&r, &ends[0], &ends[1], e);
     mem_free(r.doubts.cut);
     mem_free(r.doubts.forged);
     if (rc)
         return rc;
     *out = TAKE(w);
     return ERR_OK;
+}
+
+enum err_code walk_range(git_repository *repo, git_repository *origin, const git_oid *good,
+                         const git_oid *bad, uint32_t max_commits, struct walk **out, struct err *e)
+{
+    const git_oid ends[2] = {*good, *bad};
+
+    return walk_with(walk_read, repo, origin, ends, max_commits, out, e);
+}
+
+enum err_code walk_pair(git_repository *repo, git_repository *origin, const git_oid *good,
+                        const git_oid *bad, struct walk **out, struct err *e)
+{
+    const git_oid ends[2] = {*good, *bad};
+
+    return walk_with(pair_read, repo, origin, ends, UINT32_MAX, out, e);
 }

@@ -58,6 +58,11 @@ MUST_CHECK enum err_code walk_range(git_repository *repo, git_repository *origin
                                     const git_oid *good, const git_oid *bad, uint32_t max_commits,
                                     struct walk **out, struct err *e);
 
+/** Reads these two commits alone, whatever lies between. Errors: missing, forged. */
+MUST_CHECK enum err_code walk_pair(git_repository *repo, git_repository *origin,
+                                   const git_oid *good, const git_oid *bad, struct walk **out,
+                                   struct err *e);
+
 /** Index of a commit, or UINT32_MAX. */
 uint32_t walk_find(const struct walk *w, const git_oid *id);
 

@@ -8,7 +8,7 @@ static enum err_code load(const char *repository, const char *good, const char *
                           const struct strings *paths, struct range **out, struct err *e)
 {
     struct mirror_place place = {"data", "m", repository};
-    const struct range_query q = {good, bad, paths};
+    const struct range_query q = {.good = good, .bad = bad, .paths = paths};
     AUTO(mirror_free) struct mirror *m = NULL;
     enum err_code rc = mirror_open(&place, NULL, &m, e);
 
@@ -421,6 +421,66 @@ START_TEST(an_octopus_of_seventy_parents_is_read_whole)
 }
 END_TEST
 
+/* A pair: any two commits, as parent and child. */
+
+static const struct {
+    const char *name, *make, *repository, *base, *head;
+    enum err_code code;
+    const char *text;
+} pairs[] = {
+    {"ancestor and descendant", "", "r", "main~3", "main", ERR_OK, ""},
+    {"parent and child", "", "r", "main~1", "main", ERR_OK, ""},
+    {"the other way round", "", "r", "main", "main~1", ERR_OK, ""},
+    {"two branches", "", "r", "side", "main", ERR_OK, ""},
+    {"without a common ancestor",
+     "cd r; git checkout -q --orphan island; commit apart; git checkout -q main", "r", "island",
+     "main", ERR_OK, ""},
+    {"in a shallow clone", "git clone -q --depth 2 \"file://$TOP/r\" s", "s", "HEAD~1", "HEAD",
+     ERR_OK, ""},
+    {"with itself", "", "r", "main", "main", ERR_INVALID, "are the same commit"},
+    {"an unknown base", "", "r", "nope", "main", ERR_NOT_FOUND, "base: no revision"},
+    {"an unknown head", "", "r", "main", "nope", ERR_NOT_FOUND, "head: no revision"},
+    {"in a partial clone",
+     "git -C r config uploadpack.allowFilter true;"
+     "git clone -q --filter=blob:none --no-checkout \"file://$TOP/r\" p",
+     "p", "HEAD~3", "HEAD", ERR_INVALID, "partial clone without file"},
+};
+
+START_TEST(a_pair_is_two_commits_whatever_lies_between)
+{
+    AUTO(mirror_free) struct mirror *m = NULL;
+    AUTO(range_free) struct range *r = NULL;
+    struct mirror_place place = {"data", "m", pairs[_i].repository};
+    const struct range_query q = {.good = pairs[_i].base, .bad = pairs[_i].head, .is_pair = true};
+    struct err e = {0};
+
+    fixture_start();
+    make_line();
+    sh("%s", pairs[_i].make);
+    ck_assert_msg(!mirror_open(&place, NULL, &m, &e), "%s", e.text);
+    enum err_code rc = range_load(m, &q, &r, &e);
+    ck_assert_msg(rc == pairs[_i].code, "%s: %s", pairs[_i].name, e.text);
+    ck_assert_msg(strstr(e.text, pairs[_i].text) != NULL, "%s: %s", pairs[_i].name, e.text);
+    if (!rc) {
+        AUTO(mem_free)
+        char *want = sh_out("git -C %s log --no-walk=unsorted --format='%%H %%an <%%ae> %%s' %s %s",
+                            pairs[_i].repository, pairs[_i].base, pairs[_i].head);
+        AUTO(mem_free)
+        char *got = mem_printf("%s %s %s\n%s %s %s", r->commits[0].id.hex, r->commits[0].author,
+                               r->commits[0].subject, r->commits[1].id.hex, r->commits[1].author,
+                               r->commits[1].subject);
+        ck_assert_str_eq(got, want);
+        ck_assert(r->n == 2 && r->n_candidates == 1 && r->good == 0 && r->bad == 1);
+        ck_assert(!r->commits[0].is_candidate && r->commits[1].is_candidate);
+        ck_assert(!r->commits[0].n_parents && r->commits[1].n_parents == 1);
+        AUTO(json_free) json *v = range_to_json(r);
+        AUTO(range_free) struct range *again = NULL;
+        ck_assert_msg(!range_from_json(v, &again, &e), "%s", e.text);
+    }
+    fixture_end();
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -432,6 +492,7 @@ int main(void)
         {a_commit_matters_if_it_touches_what_is_built, LEN(touches)},
         {a_merge_matters_if_it_differs_from_every_parent, 1},
         {random_graphs_give_what_git_gives, 8},
+        {a_pair_is_two_commits_whatever_lies_between, LEN(pairs)},
         {an_octopus_of_seventy_parents_is_read_whole, 1},
     };
     return unit_run("range", tests, LEN(tests));
