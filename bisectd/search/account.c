@@ -29,8 +29,7 @@ static double rate_variance(const struct moments *m)
     return a * b / (n * n * (n + 1));
 }
 
-/** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
-static void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
+void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
 {
     uint8_t *is_bad = mem_array(b->evidence->n + 1, 1);
     struct split s;
@@ -124,8 +123,7 @@ static double mean_of_end(const struct bisection *b, uint32_t v)
     return slot == UINT32_MAX ? NAN : b->evidence->sampled[slot].all.mean;
 }
 
-/** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
-static void say_change(const struct bisection *b, double good, double bad, struct buf *out)
+void say_change(const struct bisection *b, double good, double bad, struct buf *out)
 {
     const char *unit = b->metric->unit ? b->metric->unit : "";
     const char *gap = unit[0] ? " " : "";
@@ -247,6 +245,11 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
         out->min_effect_value = bisection_min_effect(b);
         out->min_effect_percent = 100 * out->min_effect_value / (is_rate(b) ? 1 : level);
     }
+    if (b->is_comparison) {
+        fill_untestable(b, out);
+        comparison_fill(b, out);
+        return;
+    }
     if (b->verdict == VERDICT_CULPRIT)
         fill_culprit(b, out);
     fill_candidates(b, out);
@@ -256,6 +259,8 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
 
 json *bisection_posterior_json(const struct bisection *b)
 {
+    if (b->is_comparison)
+        return comparison_posterior_json(b);
     struct verdict v = {0};
     json *top = json_new_array();
 

@@ -69,6 +69,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->confidence = request->confidence;
     b->min_effect_percent =
         request->min_effect_percent >= 0 ? request->min_effect_percent : metric->min_effect_percent;
+    b->is_comparison = request->is_comparison;
     b->is_first_parent = request->first_parent;
     b->is_no_inside = request->no_inside;
     b->seed = request->seed;
@@ -150,8 +151,10 @@ static void absorb_started(struct bisection *b, const struct event *event)
         uint32_t v = range_index_find(b->index, &s->revision);
         if (v == UINT32_MAX || !isfinite(s->value))
             continue;
-        add_sample(b, v, s->host, s->value);
-        b->cost.n_runs_reused++;
+        if (!b->is_comparison) { /* which believes none but interleaved runs */
+            add_sample(b, v, s->host, s->value);
+            b->cost.n_runs_reused++;
+        }
         if (b->standing[v].next_number <= s->number)
             b->standing[v].next_number = s->number + 1;
     }
@@ -273,13 +276,17 @@ static void absorb_result(struct bisection *b, const struct event *event)
 
     if (!spec)
         return;
+    /* The runs of a comparison are compared within their batch, as those of hosts are. */
+    AUTO(mem_free)
+    char *place = b->is_comparison ? mem_printf("%s#%u", r->environment.host, spec->ordinal)
+                                   : mem_dup(r->environment.host);
     for (size_t i = 0; i < r->n_builds; i++)
         absorb_build(b, &r->builds[i], spec->is_verification);
     /* Values first: a revision that measured once is testable whatever happened to other runs. */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < r->n_runs; i++)
             if ((r->runs[i].status == RUN_OK) == (pass == 0))
-                absorb_run(b, spec, r->environment.host, &r->runs[i]);
+                absorb_run(b, spec, place, &r->runs[i]);
     if (spec->is_verification)
         absorb_verification(b, spec, r);
 }
@@ -370,15 +377,15 @@ static bool is_hopeless(const struct bisection *b, uint32_t v)
 /** An end that cannot be tested ends it at once, and says which and why. */
 static void check_ends(struct bisection *b)
 {
-    static const char *const names[] = {"good", "bad", "merge base"};
+    static const char *const names[2][3] = {{"good", "bad", "merge base"}, {"base", "head", ""}};
 
     for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
         uint32_t v = bisection_end(b, i);
         if (b->standing[v].testable != TESTABLE_NO && !is_hopeless(b, v))
             continue;
         bisection_finish(b, VERDICT_FAILED, FINDING_NONE,
-                         "the %s revision %.10s cannot be tested: %s", names[i < 2 ? i : 2],
-                         b->range->commits[v].id.hex,
+                         "the %s revision %.10s cannot be tested: %s",
+                         names[b->is_comparison][i < 2 ? i : 2], b->range->commits[v].id.hex,
                          b->standing[v].reason ? b->standing[v].reason : "its runs fail too often");
     }
 }
@@ -415,6 +422,8 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
 {
     uint32_t suspect;
 
+    if (b->is_comparison)
+        return comparison_next(b);
     if (!ends_are_sampled(b))
         return b->n_out > 0 ? NULL : plan_ends(b, END_RUNS);
     if (is_verification_out(b))

@@ -56,6 +56,7 @@ void fit_normal(const struct split *s, int sign, struct scale scale, struct fit 
 {
     double power = s->n - s->n_hosts;
     double s_yy = s->s_yy + scale.floor * scale.floor;
+    double low = scale.delta_low > 0 ? scale.delta_low : delta_low;
     struct laplace at[N_DELTAS];
     double high = -INFINITY;
 
@@ -63,7 +64,7 @@ void fit_normal(const struct split *s, int sign, struct scale scale, struct fit 
     if (power < .5)
         power = .5;
     for (size_t j = 0; j < N_DELTAS; j++) {
-        double delta = delta_low * pow(delta_high / delta_low, (double)j / (N_DELTAS - 1));
+        double delta = low * pow(delta_high / low, (double)j / (N_DELTAS - 1));
         at[j] = laplace_at(power, s_yy, sign * delta * s->s_xy, delta * delta * s->s_xx / 2, delta,
                            scale.min_effect);
         double part = at[j].log_mass - log(N_DELTAS);
@@ -74,7 +75,7 @@ void fit_normal(const struct split *s, int sign, struct scale scale, struct fit 
 
     double w = 0, step = 0, step2 = 0, sigma = 0;
     for (size_t j = 0; j < N_DELTAS; j++) {
-        double delta = delta_low * pow(delta_high / delta_low, (double)j / (N_DELTAS - 1));
+        double delta = low * pow(delta_high / low, (double)j / (N_DELTAS - 1));
         double p = exp(at[j].log_mass - log(N_DELTAS) + at[j].log_p_effect - high);
         double size = sign * fmax(delta / at[j].precision, scale.min_effect);
         w += p;

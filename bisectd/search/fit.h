@@ -20,6 +20,7 @@
 struct scale {
     double min_effect; /* M, in the metric's unit; for rates a difference of rates */
     double floor;      /* standard deviations below this are not believed */
+    double delta_low;  /* smallest step thought of, in standard deviations; 0: .45 */
 };
 
 struct side {

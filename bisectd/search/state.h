@@ -11,6 +11,7 @@
 #ifndef SEARCH_STATE_H
 #define SEARCH_STATE_H
 
+#include "base/buf.h"
 #include "model/range_index.h"
 #include "search/bisection.h"
 #include "search/planner.h"
@@ -37,6 +38,7 @@ struct bisection {
     double confidence;
     double min_effect_percent; /* < 0: automatic */
     bool is_first_parent, is_no_inside;
+    bool is_comparison; /* see comparison.h */
     uint64_t seed;
     int64_t budget_runs;
     bool is_unverified; /* finishes where it would verify */
@@ -93,6 +95,19 @@ void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum findi
 bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside);
 /** With first_parent: the search has found its merge and goes on inside it. */
 bool bisection_is_inside(const struct bisection *b);
+
+/* account.c */
+/** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
+void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out);
+/** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
+void say_change(const struct bisection *b, double good, double bad, struct buf *out);
+
+/* comparison.c */
+/** The next batch, or NULL: one is out, or it is finished (then filled into b). */
+struct task_spec *comparison_next(struct bisection *b);
+/** The fields of a verdict that a comparison has of its own. */
+void comparison_fill(const struct bisection *b, struct verdict *out);
+json *comparison_posterior_json(const struct bisection *b);
 
 /* task_plan.c */
 /** Brings every end to `n_runs` runs. */

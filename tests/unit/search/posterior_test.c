@@ -116,7 +116,8 @@ START_TEST(shifting_and_scaling_changes_nothing)
     AUTO(evidence_free) struct evidence *e = evidence_of_line(9, runs, 40, p);
     AUTO(evidence_free) struct evidence *f = evidence_of_line(9, moved, 40, q);
     posterior_update(p, e, scale);
-    posterior_update(q, f, (struct scale){8 * scale.min_effect, 8 * scale.floor});
+    posterior_update(q, f,
+                     (struct scale){.min_effect = 8 * scale.min_effect, .floor = 8 * scale.floor});
     for (uint32_t c = 0; c < 9; c++)
         ck_assert_double_eq_tol(posterior_of(p, c), posterior_of(q, c), 1e-9);
     ck_assert_double_eq_tol(p->p_none, q->p_none, 1e-9);

@@ -95,6 +95,7 @@ struct request *world_request(const struct world *w)
     r->bad = mem_dup("bad");
     r->platform = mem_dup("linux-x64");
     r->confidence = w->confidence;
+    r->is_comparison = w->is_comparison;
     r->min_effect_percent = w->min_effect_percent > 0 ? w->min_effect_percent : -1;
     r->seed = w->seed;
     r->budget_runs = 2000;

@@ -24,6 +24,7 @@ struct world {
     enum worse worse;
     double p_merge;     /* > 0: a random DAG with so many merges */
     bool has_artifacts; /* of every commit, from an earlier bisection */
+    bool is_comparison; /* the last commit against the first, to be used with n = 1 */
     double host_factor; /* > 0: two hosts take turns; the second measures this much higher */
 };
 
