@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /bisections and what hangs below one. */
+/* /bisections and what hangs below one; /comparisons. */
 #include "store/bisections.h"
 #include "api/route.h"
 #include "api/rows.h"
@@ -7,24 +7,46 @@
 #include "store/samples.h"
 #include "store/tasks.h"
 
-void bisection_create(struct exchange *x, const struct service *s)
+static void create(struct exchange *x, const struct service *s)
 {
     struct err e = {0};
     AUTO(mem_free) char *id = NULL;
     bool has_joined = false;
 
-    if (!x->json) {
-        err_set(&e, ERR_INVALID,
-                "a bisection needs a JSON body with project, metric, good and bad");
-        answer_error(x, &e);
-        return;
-    }
     if (s->bisection_create(s->self, x->json, x->role == ROLE_ADMIN, &id, &has_joined, &e)) {
         answer_error(x, &e);
         return;
     }
     json *o = json_put(json_new_object(), "id", json_new_string(id));
     answer_json(x, has_joined ? 200 : 201, json_put(o, "joined", json_new_bool(has_joined)));
+}
+
+void bisection_create(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+
+    if (!x->json)
+        err_set(&e, ERR_INVALID,
+                "a bisection needs a JSON body with project, metric, good and bad");
+    else if (json_bool(json_at(x->json, "comparison"), false))
+        err_set(&e, ERR_INVALID, "comparison: goes to /api/v1/comparisons");
+    if (e.code)
+        answer_error(x, &e);
+    else
+        create(x, s);
+}
+
+void comparison_create(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+
+    if (json_is_object(x->json)) {
+        json_put(x->json, "comparison", json_new_bool(true));
+        create(x, s);
+        return;
+    }
+    err_set(&e, ERR_INVALID, "a comparison needs a JSON body with project, metric, base and head");
+    answer_error(x, &e);
 }
 
 static json *bisection_item(const struct bisection_row *b)
@@ -46,14 +68,15 @@ static json *bisection_item(const struct bisection_row *b)
     return o;
 }
 
-void bisection_list(struct exchange *x, const struct service *s)
+static void list(struct exchange *x, const struct service *s, enum bisection_kind kind)
 {
     struct err e = {0};
     int64_t limit;
     AUTO(bisection_list_fini) struct bisection_list rows = {0};
 
     if (page_size(x, s, &limit, &e) ||
-        store_bisection_list(s->store, (size_t)limit, exchange_query(x, "after"), &rows, &e)) {
+        store_bisection_list(s->store, kind, (size_t)limit, exchange_query(x, "after"), &rows,
+                             &e)) {
         answer_error(x, &e);
         return;
     }
@@ -61,6 +84,47 @@ void bisection_list(struct exchange *x, const struct service *s)
     for (size_t i = 0; i < rows.n; i++)
         json_push(items, bisection_item(rows.items[i]));
     answer_page(x, items, rows.has_more ? json_new_string(rows.items[rows.n - 1]->id.text) : NULL);
+}
+
+void bisection_list(struct exchange *x, const struct service *s)
+{
+    list(x, s, KIND_BISECTION);
+}
+
+void comparison_list(struct exchange *x, const struct service *s)
+{
+    list(x, s, KIND_COMPARISON);
+}
+
+/* What compare prints, and where it stands. */
+static enum err_code comparison_document(const json *document, json **out, struct err *e)
+{
+    static const char *const kept[] = {"id",         "state", "min_effect",
+                                       "confidence", "seed",  "activity"};
+    AUTO(verdict_free) struct verdict *v = NULL;
+
+    if (verdict_from_json(document, &v, e))
+        return e->code;
+    if (!v->is_comparison)
+        return err_set(e, ERR_NOT_FOUND, "%s is no comparison", v->id);
+    *out = comparison_to_json(v);
+    for (size_t i = 0; i < LEN(kept); i++)
+        if (json_at(document, kept[i]))
+            json_put(*out, kept[i], json_keep(json_at(document, kept[i])));
+    return ERR_OK;
+}
+
+void comparison_show(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    AUTO(json_free) json *document = NULL;
+    json *out = NULL;
+
+    if (s->bisection_show(s->self, x->args[0], &document, &e) ||
+        comparison_document(document, &out, &e))
+        answer_error(x, &e);
+    else
+        answer_json(x, 200, out);
 }
 
 void bisection_show(struct exchange *x, const struct service *s)

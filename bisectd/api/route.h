@@ -42,6 +42,7 @@ json *routes_describe(const struct route *table, size_t n, const int64_t max_byt
 /* The handlers, in the order of the table; each in the file of its resource. */
 handler bisection_create, bisection_list, bisection_show, bisection_cancel, bisection_samples,
     bisection_tasks, bisection_events, bisection_replay;
+handler comparison_create, comparison_list, comparison_show;
 handler task_show, task_log;
 handler lease_take, lease_renew, lease_log, lease_result;
 handler artifact_get, artifact_put;

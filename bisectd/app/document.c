@@ -12,6 +12,7 @@ json *document_without_search(const struct request *r, const char *id, enum bise
         .id = mem_dup(id),
         .state = state,
         .kind = kind,
+        .is_comparison = r->is_comparison,
         .p_no_change = NAN,
         .min_effect_percent = NAN,
         .min_effect_value = NAN,

@@ -106,7 +106,10 @@ static enum err_code load(const json *v, struct range **out, struct err *e)
     AUTO(mem_free) char *name = folder_name(q.name);
     struct mirror_place place = {.data_dir = q.data_dir, .name = name, .repository = q.repository};
     struct fetch_watch watch = {.report = report, .context = (void *)(uintptr_t)q.name};
-    struct range_query query = {.good = q.good, .bad = q.bad, .paths = &paths};
+    struct range_query query = {.good = q.good,
+                                .bad = q.bad,
+                                .paths = &paths,
+                                .is_pair = json_bool(json_at(v, "comparison"), false)};
     if (mirror_open(&place, &watch, &m, e) || range_load(m, &query, &range, e) ||
         mirror_pin(m, q.bisection, &range->commits[range->good].id, &range->commits[range->bad].id,
                    e))

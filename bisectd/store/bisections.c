@@ -173,8 +173,8 @@ static enum err_code find_cursor(struct store *s, const char *after, int64_t *se
     return code;
 }
 
-enum err_code store_bisection_list(struct store *s, size_t limit, const char *after,
-                                   struct bisection_list *out, struct err *e)
+enum err_code store_bisection_list(struct store *s, enum bisection_kind kind, size_t limit,
+                                   const char *after, struct bisection_list *out, struct err *e)
 {
     int64_t before = 0;
     if (limit == 0 || limit > MAX_LIST)
@@ -185,8 +185,11 @@ enum err_code store_bisection_list(struct store *s, size_t limit, const char *af
 
     AUTO(query_end) struct query q = {0};
     code = db_query(
-        s, &q, "SELECT " COLUMNS " FROM " TABLES " WHERE b.seq < ?1 ORDER BY b.seq DESC LIMIT ?2",
-        CELLS(cell_int(before), cell_int((int64_t)limit + 1)), e);
+        s, &q,
+        "SELECT " COLUMNS " FROM " TABLES " WHERE b.seq < ?1"
+        " AND coalesce(b.request ->> '$.comparison', 0) = ?3 ORDER BY b.seq DESC LIMIT ?2",
+        CELLS(cell_int(before), cell_int((int64_t)limit + 1), cell_int(kind == KIND_COMPARISON)),
+        e);
     return code ? code : read_rows(&q, ROW_LIST, limit, out, e);
 }
 

@@ -40,9 +40,11 @@ MUST_CHECK enum err_code store_bisection_find(struct store *s, const struct dige
 /** ERR_NOT_FOUND. */
 MUST_CHECK enum err_code store_bisection_load(struct store *s, const char *id,
                                               struct bisection_row **out, struct err *e);
-/** Newest first. `after`: id of the last one seen, NULL for the start; ERR_NOT_FOUND if unknown.
+enum bisection_kind { KIND_BISECTION, KIND_COMPARISON };
+/** Of one kind, newest first. `after`: id of the last one seen, NULL for the start; ERR_NOT_FOUND if unknown.
  *  At most 1,000 a call. */
-MUST_CHECK enum err_code store_bisection_list(struct store *s, size_t limit, const char *after,
+MUST_CHECK enum err_code store_bisection_list(struct store *s, enum bisection_kind kind,
+                                              size_t limit, const char *after,
                                               struct bisection_list *out, struct err *e);
 /** All that are not done or canceled, oldest first, with requests. */
 MUST_CHECK enum err_code store_bisection_unfinished(struct store *s, struct bisection_list *out,

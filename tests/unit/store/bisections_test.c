@@ -114,7 +114,7 @@ START_TEST(pages_newest_first)
     int seen = 5;
     for (bool has_more = true; has_more;) {
         AUTO(bisection_list_fini) struct bisection_list l = {0};
-        OK(store_bisection_list(p.store, 2, after, &l, e));
+        OK(store_bisection_list(p.store, KIND_BISECTION, 2, after, &l, e));
         for (size_t i = 0; i < l.n; i++)
             ck_assert_str_eq(l.items[i]->id.text, ids[--seen].text);
         after = ids[seen].text;
@@ -122,7 +122,8 @@ START_TEST(pages_newest_first)
     }
     ck_assert_int_eq(seen, 0);
     AUTO(bisection_list_fini) struct bisection_list l = {0};
-    FAILS(store_bisection_list(p.store, 2, "nosuch", &l, e), ERR_NOT_FOUND, "nosuch");
+    FAILS(store_bisection_list(p.store, KIND_BISECTION, 2, "nosuch", &l, e), ERR_NOT_FOUND,
+          "nosuch");
 }
 END_TEST
 
