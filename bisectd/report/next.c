@@ -141,6 +141,12 @@ static void after_inconclusive(const struct writer *w)
 
     if (has_tasks(w->v))
         add_ours(w, "log", "", "every task: what was built and measured");
+    if (w->v->is_comparison) {
+        style_paragraph(w->out, w->s, 2,
+                        "A larger --budget-runs, --budget-time or --min-effect lets it decide: "
+                        "builds are reused, runs are taken anew.");
+        return;
+    }
     while (!strstr(message, shortages[i].words))
         i++;
     style_paragraph(w->out, w->s, 2, shortages[i].advice);
@@ -187,6 +193,23 @@ static void after_cancel(const struct writer *w)
                     "The same command searches anew; it reuses every build and sample.");
 }
 
+static void after_comparison(const struct writer *w)
+{
+    add_ours(w, "log", "", "every task: what was built and measured");
+    add_ours(w, "replay", "", "every decision again, from the samples");
+}
+
+static void after_regressed(const struct writer *w)
+{
+    AUTO(buf_fini) struct buf text = {0};
+
+    after_comparison(w);
+    buf_printf(&text,
+               "bisectctl run --good %.*s --bad %.*s, with the same flags, finds the commit.",
+               SHORT_HEX, w->v->good.hex, SHORT_HEX, w->v->bad.hex);
+    style_paragraph(w->out, w->s, 2, buf_str(&text));
+}
+
 static void while_running(const struct writer *w)
 {
     add_ours(w, "watch", "", "follow it to its verdict");
@@ -201,6 +224,9 @@ static void (*const after[])(const struct writer *w) = {
     [VERDICT_NOT_REPRODUCED] = after_not_reproduced,
     [VERDICT_INCONCLUSIVE]   = after_inconclusive,
     [VERDICT_FAILED]         = after_failed,
+    [VERDICT_REGRESSED]      = after_regressed,
+    [VERDICT_IMPROVED]       = after_comparison,
+    [VERDICT_SAME]           = after_comparison,
 };
 /* clang-format on */
 

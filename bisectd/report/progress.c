@@ -45,6 +45,11 @@ static void where(const struct verdict *v, struct buf *out)
         buf_adds(out, "reading the history");
         return;
     }
+    if (v->is_comparison) {
+        buf_printf(out, "comparing %.*s with %.*s", SHORT_LIVE, v->bad.hex, SHORT_LIVE,
+                   v->good.hex);
+        return;
+    }
     uint32_t left = progress_candidates(v);
     buf_printf(out, "%u of ", left);
     figure_count(out, v->range_size, "commit", "commits");

@@ -29,6 +29,9 @@ static const struct verdict_row verdict_rows[] = {
     [VERDICT_NOT_REPRODUCED] = {"not reproduced", INK_GOOD,   3},
     [VERDICT_INCONCLUSIVE]   = {"inconclusive",   INK_WARN,   4},
     [VERDICT_FAILED]         = {"failed",         INK_BAD,    1},
+    [VERDICT_REGRESSED]      = {"regressed",      INK_BAD,    0},
+    [VERDICT_IMPROVED]       = {"improved",       INK_GOOD,   0},
+    [VERDICT_SAME]           = {"same",           INK_GOOD,   0},
 };
 
 static const char *const findings[] = {
@@ -65,6 +68,8 @@ static double largest_level(const struct verdict *v)
         largest = fmax(largest, fabs(v->culprits[i].good.mean));
         largest = fmax(largest, fabs(v->culprits[i].bad.mean));
     }
+    if (v->change)
+        largest = fmax(fabs(v->change->good.mean), fabs(v->change->bad.mean));
     return largest;
 }
 
@@ -135,9 +140,11 @@ static void write_levels(const struct verdict *v, const struct culprit *c, const
     figure_value(&before, c->good.mean, scale);
     figure_value(&after, c->bad.mean, scale);
     int n_columns = (int)(before.len > after.len ? before.len : after.len);
-    write_level("before", buf_str(&before), n_columns, fabs(c->good.mean) / full, s, out);
+    write_level(v->is_comparison ? "base" : "before", buf_str(&before), n_columns,
+                fabs(c->good.mean) / full, s, out);
     write_runs(c->good.n_runs, out);
-    write_level("after", buf_str(&after), n_columns, fabs(c->bad.mean) / full, s, out);
+    write_level(v->is_comparison ? "head" : "after", buf_str(&after), n_columns,
+                fabs(c->bad.mean) / full, s, out);
     write_runs(c->bad.n_runs, out);
 }
 
@@ -327,7 +334,7 @@ static void write_question(const struct verdict *v, const struct style *s, struc
         buf_adds(out, " are not looked for");
     }
     buf_addc(out, '\n');
-    if (v->range_size == 0)
+    if (v->range_size == 0 || v->is_comparison)
         return;
     style_label(out, s, "range");
     figure_count(out, v->range_size, "commit", "commits");
@@ -343,16 +350,42 @@ static void write_belief(const struct verdict *v, const struct style *s, struct 
 {
     bool is_worth_a_line = v->kind == VERDICT_NOT_REPRODUCED || v->kind == VERDICT_INCONCLUSIVE;
 
-    if (!is_worth_a_line || !isfinite(v->p_no_change)) /* nan: nothing was measured */
+    /* nan: nothing was measured */
+    if (!is_worth_a_line || !isfinite(v->p_no_change) || v->is_comparison)
         return;
     style_label(out, s, "no change");
     figure_probability(out, v->p_no_change);
     buf_printf(out, " (%.4g %% asked for)\n", v->confidence * 100);
 }
 
+static void write_comparison(const struct verdict *v, const struct style *s, struct buf *out)
+{
+    style_add(out, s, verdict_rows[v->kind].ink, word_of(v));
+    if (revision_is_set(&v->bad)) {
+        buf_adds(out, ": head ");
+        add_short(out, s, &v->bad);
+        buf_adds(out, " against base ");
+        add_short(out, s, &v->good);
+    }
+    buf_addc(out, '\n');
+    bool is_decided = verdict_exit_status(v) == 0;
+    if (!is_decided && v->message && v->message[0])
+        style_paragraph(out, s, 2, v->message);
+    buf_addc(out, '\n');
+    if (!v->change)
+        return;
+    write_step(v, v->change, s, out);
+    write_levels(v, v->change, s, out);
+    style_label(out, s, "changed");
+    figure_probability(out, 1 - v->p_no_change);
+    buf_printf(out, " (%.4g %% asked for)\n", v->confidence * 100);
+}
+
 void summary_write(const struct verdict *v, const struct style *s, struct buf *out)
 {
-    if (v->kind == VERDICT_CULPRIT && v->n_culprits == 1)
+    if (v->is_comparison)
+        write_comparison(v, s, out);
+    else if (v->kind == VERDICT_CULPRIT && v->n_culprits == 1)
         write_culprit_alone(v, s, out);
     else if (v->kind == VERDICT_CULPRIT && v->n_culprits > 1)
         write_culprits(v, s, out);

@@ -173,6 +173,26 @@ START_TEST(a_ratio_of_next_to_nil_is_left_out)
 }
 END_TEST
 
+START_TEST(a_comparison_in_full)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_REGRESSED);
+    AUTO(buf_fini) struct buf out = {0};
+
+    v->is_comparison = true;
+    add_culprit(v, '9', "x", 1);
+    v->change = mem_alloc(sizeof(*v->change));
+    *v->change = v->culprits[--v->n_culprits];
+    summary_write(v, &plain, &out);
+    const char *text = buf_str(&out);
+    ck_assert_int_eq(verdict_exit_status(v), 0);
+    ck_assert_ptr_nonnull(strstr(text, "regressed: head 9999999999 against base 1111111111\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  base        1550 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "  head        2498 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "  changed     99.9 % (99 % asked for)\n"));
+    ck_assert_ptr_null(strstr(text, "  range "));
+}
+END_TEST
+
 START_TEST(hostile_text_stays_on_its_line)
 {
     AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
@@ -287,11 +307,12 @@ int main(void)
         {not_reproduced_says_how_sure, 1},
         {a_line_says_what_is_known, LEN(lines)},
         {a_ratio_of_next_to_nil_is_left_out, 1},
+        {a_comparison_in_full, 1},
         {hostile_text_stays_on_its_line, 1},
         {the_next_step_fits_the_end, LEN(steps)},
         {reasons_stand_above_their_commands, 1},
         {next_steps_work_where_the_reader_is, 1},
-        {every_verdict_has_a_next_step, VERDICT_FAILED + 1},
+        {every_verdict_has_a_next_step, VERDICT_COUNT},
     };
     return unit_run("summary", tests, LEN(tests));
 }
