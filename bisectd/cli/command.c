@@ -10,6 +10,7 @@
 /* clang-format off */
 const struct command *const commands[] = {
     &command_run,
+    &command_compare,
     &command_plan,
     &command_simulate,
     &command_submit,

@@ -25,7 +25,7 @@ static void write_values(struct buf *out)
     buf_adds(out, "    case \"$before\" in\n"
                   "        --project|--token-file|--config|--repo|--store)\n"
                   "            COMPREPLY=($(compgen -f -- \"$now\")); return ;;\n"
-                  "        --good|--bad)\n"
+                  "        --good|--bad|--base|--head)\n"
                   "            COMPREPLY=($(compgen -W \"$(git for-each-ref "
                   "--format='%(refname:short)' refs/heads refs/tags 2>/dev/null)\" -- \"$now\")); "
                   "return ;;\n"

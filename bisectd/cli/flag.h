@@ -23,12 +23,13 @@ struct options {
     struct strings build, artifact;
     double confidence, min_effect;
     bool first_parent, no_inside, fresh, no_explain, has_seed;
+    bool is_comparison; /* good is its base, bad its head */
     uint64_t seed;
     int64_t workers, budget_runs, budget_ns, timeout_ns, build_timeout_ns;
     /* where */
     const char *store, *coordinator, *token_file, *config;
     /* what to print */
-    const char *format, *revision, *shell, *after;
+    const char *format, *revision, *shell, *after, *fail_on;
     int64_t limit;
     /* simulate */
     const char *effect, *noise, *policy;

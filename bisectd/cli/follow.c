@@ -68,14 +68,29 @@ static struct place place_of(const struct options *o, const struct client *c,
     return p;
 }
 
+static json *document_of(const struct verdict *v)
+{
+    return v->is_comparison ? comparison_to_json(v) : verdict_to_json(v);
+}
+
+static int status_of(const struct options *o, const struct verdict *v)
+{
+    bool is_regressed = v->kind == VERDICT_REGRESSED;
+    bool is_changed = is_regressed || v->kind == VERDICT_IMPROVED;
+
+    if (o->fail_on && (strcmp(o->fail_on, "changed") == 0 ? is_changed : is_regressed))
+        return EXIT_CHANGED;
+    return verdict_exit_status(v);
+}
+
 int print_verdict(const struct options *o, const struct client *c, const struct verdict *v,
                   const char *repository)
 {
-    int exit_status = verdict_exit_status(v);
+    int exit_status = status_of(o, v);
     AUTO(buf_fini) struct buf text = {0};
 
     if (o->json) {
-        AUTO(json_free) json *document = verdict_to_json(v);
+        AUTO(json_free) json *document = document_of(v);
         return print_json(document, exit_status);
     }
     struct style style = terminal_style(STDOUT_FILENO);
@@ -90,7 +105,7 @@ int print_interrupted(const struct options *o, const struct verdict *v, const ch
     struct err e = {0};
 
     if (o->json && v) {
-        AUTO(json_free) json *document = verdict_to_json(v);
+        AUTO(json_free) json *document = document_of(v);
         terminal_note("interrupted; everything measured so far is kept. %s", how);
         return print_json(document, EXIT_INTERRUPTED);
     }

@@ -183,6 +183,7 @@ static enum err_code apply_to_metric(const struct options *o, struct request *r,
 
 static void apply_to_request(const struct options *o, struct request *r)
 {
+    r->is_comparison = o->is_comparison;
     r->good = mem_dup(o->good);
     r->bad = mem_dup(o->bad);
     if (o->project && o->metric) {
@@ -211,13 +212,24 @@ static void apply_to_request(const struct options *o, struct request *r)
     }
 }
 
+static enum err_code need_ends(const struct options *o, struct err *e)
+{
+    if (o->is_comparison) {
+        if (need(o->good, "--base", "Name the revision to compare with: --base main.", e))
+            return e->code;
+        return need(o->bad, "--head", "Name the revision to be judged: --head HEAD.", e);
+    }
+    if (need(o->good, "--good", "Name a revision before the change: --good v1.4.", e))
+        return e->code;
+    return need(o->bad, "--bad", "Name a revision with the change: --bad main.", e);
+}
+
 enum err_code question_from_options(const struct options *o, struct request **out, struct err *e)
 {
     AUTO(request_free) struct request *r = NULL;
     struct project *p = NULL;
 
-    if (need(o->good, "--good", "Name a revision before the change: --good v1.4.", e) ||
-        need(o->bad, "--bad", "Name a revision with the change: --bad main.", e))
+    if (need_ends(o, e))
         return e->code;
     if (o->no_inside && !o->first_parent) {
         err_set(e, ERR_INVALID, "--no-inside has a meaning only with --first-parent");
@@ -240,7 +252,7 @@ enum err_code question_resolve(struct request *r, const char *from, const char *
     AUTO(range_free) struct range *range = NULL;
     struct mirror_place place = {
         .data_dir = data_dir, .name = r->project->name, .repository = from};
-    struct range_query query = {.good = r->good, .bad = r->bad};
+    struct range_query query = {.good = r->good, .bad = r->bad, .is_pair = r->is_comparison};
 
     if (mirror_open(&place, NULL, &m, e) || range_load(m, &query, &range, e))
         return e->code;

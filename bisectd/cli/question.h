@@ -38,15 +38,20 @@ const char *platform_here(void);
     {"--bad", "REV", FLAG_TEXT, offsetof(struct options, bad), "a revision with the change", NULL, 0, 0}
 #define FLAG_ROWS_QUESTION \
     FLAG_ROWS_ENDS, \
+    FLAG_ROWS_HOW, \
+    {"--first-parent", NULL, FLAG_SWITCH, offsetof(struct options, first_parent), "test merges of the main line first, then look inside the one found", NULL, 0, 0}, \
+    {"--no-inside", NULL, FLAG_SWITCH, offsetof(struct options, no_inside), "with --first-parent: a merge is an answer", NULL, 0, 0}, \
+    FLAG_ROWS_BOUNDS, \
+    {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "accepted for later: this version explains nothing yet, so there is nothing to leave out", NULL, 0, 0}
+#define FLAG_ROWS_HOW \
     {"--build", "CMD", FLAG_LIST, offsetof(struct options, build), "a build step, run by /bin/sh in the source folder; may be repeated, may be left out", NULL, 0, 0}, \
     {"--measure", "CMD", FLAG_TEXT, offsetof(struct options, measure), "the command to measure, run by /bin/sh in a fresh folder with the build's artifacts", NULL, 0, 0}, \
     {"--metric", "KIND[:SPEC]", FLAG_TEXT, offsetof(struct options, metric), "what of it: exit, value, wall, cpu or rss, with KEY=VALUE,… after a colon; with --project the name of one of its metrics", NULL, 0, 0}, \
     {"--project", "FILE", FLAG_TEXT, offsetof(struct options, project), "a project file that says all of the above but the ends", NULL, 0, 0}, \
     {"--confidence", "P", FLAG_PROBABILITY, offsetof(struct options, confidence), "how sure to be (default: .99)", NULL, 0, 0}, \
     {"--min-effect", "PCT", FLAG_PERCENT, offsetof(struct options, min_effect), "the smallest change worth a name, in percent of the good level (default: the metric's, else found out)", NULL, 0, 0}, \
-    {"--worse", "up|down|either", FLAG_CHOICE, offsetof(struct options, worse), "which direction is worse (default: the metric's)", worse_choices, 0, 0}, \
-    {"--first-parent", NULL, FLAG_SWITCH, offsetof(struct options, first_parent), "test merges of the main line first, then look inside the one found", NULL, 0, 0}, \
-    {"--no-inside", NULL, FLAG_SWITCH, offsetof(struct options, no_inside), "with --first-parent: a merge is an answer", NULL, 0, 0}, \
+    {"--worse", "up|down|either", FLAG_CHOICE, offsetof(struct options, worse), "which direction is worse (default: the metric's)", worse_choices, 0, 0}
+#define FLAG_ROWS_BOUNDS \
     {"--platform", "P", FLAG_TEXT, offsetof(struct options, platform), "which workers may do it (default: this machine's)", NULL, 0, 0}, \
     {"--artifact", "GLOB", FLAG_LIST, offsetof(struct options, artifact), "files the build leaves that measuring needs; may be repeated (default: the whole tree)", NULL, 0, 0}, \
     {"--sandbox", "KIND", FLAG_TEXT, offsetof(struct options, sandbox), "how jobs are walled off: plain, the one kind of this version", NULL, 0, 0}, \
@@ -55,8 +60,7 @@ const char *platform_here(void);
     {"--timeout", "DUR", FLAG_DURATION, offsetof(struct options, timeout_ns), "limit of one run of the measuring command: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
     {"--build-timeout", "DUR", FLAG_DURATION, offsetof(struct options, build_timeout_ns), "limit of one build: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
     {"--seed", "S", FLAG_SEED, offsetof(struct options, seed), "makes every choice repeatable (default: drawn, and stored)", NULL, 0, 0}, \
-    {"--fresh", NULL, FLAG_SWITCH, offsetof(struct options, fresh), "ignore samples and builds of earlier runs; they are kept", NULL, 0, 0}, \
-    {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "accepted for later: this version explains nothing yet, so there is nothing to leave out", NULL, 0, 0}
+    {"--fresh", NULL, FLAG_SWITCH, offsetof(struct options, fresh), "ignore samples and builds of earlier runs; they are kept", NULL, 0, 0}
 /* clang-format on */
 
 extern const char *const worse_choices[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bisectctl run: a whole bisection with nothing to set up. */
+#include "cli/run.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/client.h"
@@ -66,7 +67,8 @@ static enum err_code ask(struct client *c, const struct request *r, char **id, b
     AUTO(json_free) json *answer = NULL;
     const char *text = NULL;
 
-    if (client_post(c, "/bisections", body, &answer, e) || json_need_str(answer, "id", &text, e))
+    const char *path = r->is_comparison ? "/comparisons" : "/bisections";
+    if (client_post(c, path, body, &answer, e) || json_need_str(answer, "id", &text, e))
         return e->code;
     *id = mem_dup(text);
     *has_joined = json_bool(json_at(answer, "joined"), false);
@@ -94,12 +96,13 @@ static enum err_code open_and_ask(const struct options *o, const struct request 
     }
     if (!client_has_started(c))
         terminal_note("attached to the bisectd that already runs on %s", store);
-    terminal_note("%s bisection %s", has_joined ? "going on with" : "started", *id);
+    terminal_note("%s %s %s", has_joined ? "going on with" : "started",
+                  r->is_comparison ? "comparison" : "bisection", *id);
     *out = TAKE(c);
     return ERR_OK;
 }
 
-static int run(const struct options *o)
+int run_here(const struct options *o)
 {
     static const char how[] = "Run the same command again to go on from there.";
     AUTO(request_free) struct request *question = NULL;
@@ -141,5 +144,5 @@ const struct command command_run = {
                "bisectctl run --project demo.yml --metric startup --good v1.4 --bad main\n",
     .flags = flags,
     .n_flags = LEN(flags),
-    .run = run,
+    .run = run_here,
 };
