@@ -97,7 +97,7 @@ START_TEST(searches_end_right)
     }
     ck_assert_msg(right + allowed >= n_seeds, "%s: %u right", rows[_i].name, right);
     ck_assert_msg(wrong <= rows[_i].most_wrong, "%s: %u wrong", rows[_i].name, wrong);
-    if (rows[_i].most_runs > 0)
+    if (rows[_i].most_runs > 0 && n_seeds == rows[_i].n_seeds) /* an average of five says little */
         ck_assert_msg(n_runs / n_seeds <= rows[_i].most_runs, "%s: %.1f runs", rows[_i].name,
                       n_runs / n_seeds);
 }
