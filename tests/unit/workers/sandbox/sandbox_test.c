@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -144,11 +145,25 @@ START_TEST(job_ends_as_claimed)
 }
 END_TEST
 
-/** Whether any process on the machine is `sleep SECONDS`. */
+/** The command with every `sleep SECONDS` made one that no other test program has. */
+static char *mark_sleeps(const char *command, const char *seconds)
+{
+    struct buf out = {0};
+
+    for (const char *at; (at = strstr(command, seconds)) != NULL; command = at + strlen(seconds)) {
+        buf_add(&out, command, (size_t)(at - command));
+        buf_printf(&out, "%s.%d", seconds, (int)getpid());
+    }
+    buf_adds(&out, command);
+    return buf_take(&out);
+}
+
+/** Whether any process on the machine is such a `sleep SECONDS`. */
 static bool somebody_sleeps(const char *seconds)
 {
     bool is_found = false;
     DIR *proc = opendir("/proc");
+    AUTO(mem_free) char *marked = mark_sleeps(seconds, seconds);
 
     ck_assert_ptr_nonnull(proc);
     for (struct dirent *d; (d = readdir(proc)) != NULL;) {
@@ -156,7 +171,7 @@ static bool somebody_sleeps(const char *seconds)
         snprintf(path, sizeof(path), "/proc/%s/cmdline", d->d_name);
         int fd = d->d_name[0] >= '1' && d->d_name[0] <= '9' ? open(path, O_RDONLY) : -1;
         if (fd >= 0 && read(fd, line, sizeof(line) - 1) > 6)
-            is_found |= strcmp(line, "sleep") == 0 && strcmp(line + 6, seconds) == 0;
+            is_found |= strcmp(line, "sleep") == 0 && strcmp(line + 6, marked) == 0;
         fd_close(fd);
     }
     closedir(proc);
@@ -180,7 +195,8 @@ START_TEST(nothing_survives)
     };
     /* clang-format on */
     ck_assert(_i < (int)LEN(ways));
-    AUTO(ran_fini) struct ran r = run(ways[_i].command, ways[_i].timeout_ns, ways[_i].limits);
+    AUTO(mem_free) char *command = mark_sleeps(ways[_i].command, "7771");
+    AUTO(ran_fini) struct ran r = run(command, ways[_i].timeout_ns, ways[_i].limits);
 
     ck_assert_msg(r.code == ERR_OK, "%s: %s", ways[_i].name, r.e.text);
     ck_assert_msg(!somebody_sleeps("7771"), "%s", ways[_i].name);
@@ -273,7 +289,9 @@ START_TEST(a_killed_supervisor_is_replaced)
     struct sandbox_limits none = {0};
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    AUTO(ran_fini) struct ran r = run("setsid sleep 7772 & kill -9 $PPID; sleep 7772", 0, none);
+    AUTO(mem_free)
+    char *command = mark_sleeps("setsid sleep 7772 & kill -9 $PPID; sleep 7772", "7772");
+    AUTO(ran_fini) struct ran r = run(command, 0, none);
     ck_assert_int_eq(r.code, ERR_IO);
     ck_assert_msg(strstr(r.e.text, "supervisor") != NULL, "%s", r.e.text);
     ck_assert(!somebody_sleeps("7772"));
@@ -285,6 +303,8 @@ END_TEST
 
 START_TEST(the_job_dies_with_its_worker)
 {
+    AUTO(mem_free)
+    char *command = mark_sleeps("setsid sleep 7773 & touch here; sleep 7773", "7773");
     pid_t worker = fork();
     if (worker == 0) {
         struct sandbox *own = NULL;
@@ -292,7 +312,7 @@ START_TEST(the_job_dies_with_its_worker)
         if (sandbox_new(&own, &e))
             _exit(1);
         sandbox = own;
-        run("setsid sleep 7773 & touch here; sleep 7773", 0, (struct sandbox_limits){0});
+        run(command, 0, (struct sandbox_limits){0});
         _exit(0);
     }
     AUTO(mem_free) char *here = path_join(folder, "here");
