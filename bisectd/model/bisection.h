@@ -104,7 +104,7 @@ struct cost {
     double seconds;
 };
 
-/** The document that run, show and watch print with --json (DESIGN section 4), while running too. */
+/** The document that run, show and watch print with --json, while running too. */
 struct verdict {
     char *id; /* of the bisection */
     enum bisection_state state;

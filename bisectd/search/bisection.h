@@ -6,8 +6,11 @@
  *
  * Pure: no clock, I/O, globals or hidden randomness; the same events give the same effects. The
  * driver loads, steps and applies; replay folds the same events again and compares; simulate and
- * plan call the same functions. Method: SEARCH section of the project's documentation, see
- * posterior.h and planner.h.
+ * plan call the same functions.
+ *
+ * Method: Bayesian search with noisy answers (Ben-Or & Hassidim, FOCS 2008, arXiv:quant-ph/0703231;
+ * Jedynak, Frazier & Sznitman, "Twenty questions with noise", 2012), with levels and noise
+ * integrated out (fit.h) and choices by expected information for their price (planner.h).
  */
 #ifndef SEARCH_BISECTION_H
 #define SEARCH_BISECTION_H

@@ -9,7 +9,7 @@
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define C "cccccccccccccccccccccccccccccccccccccccc"
 
-/* The document of DESIGN section 4, key by key and in that order. */
+/* The document that run, show and watch print, key by key and in that order. */
 static const char done[] =
     "{\"id\":\"b1\",\"state\":\"done\",\"verdict\":\"culprit\","
     "\"culprits\":[{\"revision\":\"" A "\",\"subject\":\"s\",\"author\":\"a\","
