@@ -135,10 +135,10 @@ json '.finding == "bad_merge_base" and .culprits == [] and (.message | test("mer
 
 claim "the budget of runs ends a search with what is known, never a guess"
 line_repo budget --commits 200 --culprit 77 --levels 100,104
-bisect 4 "$work/budget" --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --budget-runs 12
+bisect 4 "$work/budget" --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --seed 1 --budget-runs 12
 json '.verdict == "inconclusive" and .culprits == [] and (.candidates | length) > 1 and .cost.runs <= 12'
 run 4 bisectctl run --repo "$work/budget" --good good --bad bad --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" \
-    --metric value:worse=up --budget-runs 12
+    --metric value:worse=up --seed 1 --fresh --budget-runs 12
 says "larger --budget-runs"
 
 claim "usage faults exit 2 and say what is known"
