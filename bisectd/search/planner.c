@@ -168,17 +168,6 @@ static void field_fill(const struct planner *p, struct field *f)
     mem_free(marks);
 }
 
-double planner_information(const struct planner *p, uint32_t revision, uint32_t n_runs)
-{
-    struct field f = {.n = 1, .revisions = {revision}};
-    struct mixture m;
-
-    field_fill(p, &f);
-    mixture_fill(p->posterior, f.shares, &m);
-    mem_free(f.shares);
-    return information(p->posterior, &m, n_runs);
-}
-
 /** The few best of many. */
 struct shortlist {
     uint32_t n, cap;

@@ -33,11 +33,8 @@ struct probe {
     double price_runs;
 };
 
-/** The best next choice, and roughly how many runs it will take to the end at that rate. */
+/** The choice with the most expected information for its price. */
 struct probe planner_choose(const struct planner *p);
-
-/** Mutual information between the answer and the mean of n_runs runs of a revision. */
-double planner_information(const struct planner *p, uint32_t revision, uint32_t n_runs);
 
 /**
  * Probability that each commit can be built and measured, learned from its neighbours in
