@@ -32,7 +32,7 @@ struct options {
     const char *format, *revision, *shell, *after, *fail_on;
     int64_t limit;
     /* simulate */
-    const char *effect, *noise, *policy;
+    const char *effect, *noise, *policy, *record, *revisions;
     int64_t commits, trials, culprits, stored, repeats;
     double build_cost, broken;
     bool verify;

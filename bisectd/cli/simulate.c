@@ -3,6 +3,7 @@
  * noise; how often it is right, and what that costs. */
 #include "search/simulate.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -31,12 +32,14 @@ static const struct flag flags[] = {
     {"--policy", "NAME", FLAG_CHOICE, offsetof(struct options, policy), "bisectd, or another's way: git (told the threshold), pinpoint (told the size), bayesect (told the threshold), known (told both distributions)", policy_names, 0, 0},
     {"--repeats", "R", FLAG_COUNT, offsetof(struct options, repeats), "runs a revision, for git (default: 1)", NULL, 1, 10000},
     {"--verify", NULL, FLAG_SWITCH, offsetof(struct options, verify), "with the fresh builds and runs that confirm the answer", NULL, 0, 0},
+    {"--record", "FILE", FLAG_TEXT, offsetof(struct options, record), "of one trial of bisectd: all that happens and is decided, a line of JSON each", NULL, 0, 0},
+    {"--revisions", "FILE", FLAG_TEXT, offsetof(struct options, revisions), "names of the commits, one a line: good, then N candidates, oldest first (default: made-up ones)", NULL, 0, 0},
     FLAG_ROW_JSON,
     FLAG_ROW_HELP,
 };
 /* clang-format on */
 
-enum { THREADS_MOST = 64 };
+enum { THREADS_MOST = 64, REVISIONS_MOST = 1000001, NAME_BYTES = 41 };
 static const double effect_most = 40;
 static const int64_t note_each_ns[2] = {30 * NS_PER_S, NS_PER_S / 4}; /* plain; on a terminal */
 
@@ -81,7 +84,63 @@ static enum err_code read_culprits(const struct options *o, struct setting *s, s
     return ERR_OK;
 }
 
-static enum err_code read_setting(const struct options *o, struct setting *out, struct err *e)
+/* 40 hex digits a line; their array is the caller's to free. */
+static enum err_code read_revisions(const char *path, struct revision **out, uint32_t *n,
+                                    struct err *e)
+{
+    AUTO(buf_fini) struct buf text = {0};
+    struct revision *all;
+    uint32_t count = 0;
+
+    if (file_read(path, (size_t)REVISIONS_MOST * NAME_BYTES, &text, e))
+        return err_wrap(e, "--revisions");
+    all = mem_array(text.len / NAME_BYTES + 1, sizeof(*all));
+    for (const char *line = buf_str(&text); *line;
+         line += strcspn(line, "\n"), line += *line != '\0') {
+        AUTO(mem_free) char *name = mem_dup_n(line, strcspn(line, "\n"));
+        if (revision_parse(name, &all[count], e)) {
+            mem_free(all);
+            return err_wrap(e, "--revisions: %s: line %u", path, count + 1);
+        }
+        count++;
+    }
+    *out = all;
+    *n = count;
+    return ERR_OK;
+}
+
+static enum err_code read_names(const struct options *o, struct revision **names, struct setting *s,
+                                struct err *e)
+{
+    uint32_t n = 0;
+
+    if (!o->revisions)
+        return ERR_OK;
+    if (read_revisions(o->revisions, names, &n, e))
+        return e->code;
+    s->revisions = *names;
+    if (o->commits < 0 && n >= 2)
+        s->n_commits = n - 1;
+    if (n != s->n_commits + 1)
+        return err_set(e, ERR_INVALID, "--revisions: %s has %u lines, %u are needed", o->revisions,
+                       n, s->n_commits + 1);
+    return ERR_OK;
+}
+
+static enum err_code check_record(const struct options *o, struct err *e)
+{
+    if (!o->record)
+        return ERR_OK;
+    if (o->policy && strcmp(o->policy, policy_bisectd.name) != 0)
+        return err_set(e, ERR_INVALID, "--record: only bisectd keeps a record, not %s", o->policy);
+    if (o->trials > 1)
+        return err_set(e, ERR_INVALID, "--record: of 1 trial, not %lld", (long long)o->trials);
+    return ERR_OK;
+}
+
+/* `names` is the caller's to free, once the setting is no longer used. */
+static enum err_code read_setting(const struct options *o, struct setting *out,
+                                  struct revision **names, struct err *e)
 {
     struct setting s = {
         .n_commits = (uint32_t)or_else(o->commits, 256),
@@ -99,7 +158,8 @@ static enum err_code read_setting(const struct options *o, struct setting *out, 
     for (uint32_t i = 0; o->noise && i < N_NOISE_FAMILIES; i++)
         if (strcmp(o->noise, noise_names[i]) == 0)
             s.noise = (enum noise_family)i;
-    if (read_effects(o->effect ? o->effect : "2", &s, e) || read_culprits(o, &s, e))
+    if (check_record(o, e) || read_names(o, names, &s, e) ||
+        read_effects(o->effect ? o->effect : "2", &s, e) || read_culprits(o, &s, e))
         return e->code;
     *out = s;
     return ERR_OK;
@@ -228,8 +288,25 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static enum err_code record_one(struct crew *c, const char *path, struct err *e)
+{
+    AUTO(buf_fini) struct buf record = {0};
+
+    simulation_record(c->simulation, 0, &c->trials[0], &record);
+    if (file_write(path, record.data, record.len, 0666, e))
+        return err_wrap(e, "--record");
+    return ERR_OK;
+}
+
+static void revisions_free(struct revision *names)
+{
+    mem_free(names);
+}
+DEFINE_AUTO(struct revision, revisions_free)
+
 static int run(const struct options *o)
 {
+    AUTO(revisions_free) struct revision *names = NULL;
     AUTO(simulation_free) struct simulation *simulation = NULL;
     AUTO(buf_fini) struct buf text = {0};
     struct setting setting;
@@ -238,17 +315,22 @@ static int run(const struct options *o)
     struct style style = terminal_style(STDOUT_FILENO);
     const struct policy *policy = policy_find(o->policy ? o->policy : policy_names[0]);
 
-    if (read_setting(o, &setting, &e))
+    if (read_setting(o, &setting, &names, &e))
         return fail_usage(o, &e);
     simulation = simulation_new(policy, &setting);
     struct crew crew = {.simulation = simulation,
-                        .n = (uint32_t)or_else(o->trials, 200),
+                        .n = (uint32_t)or_else(o->trials, o->record ? 1 : 200),
                         .is_terminal = terminal_is(STDERR_FILENO)};
     crew.trials = mem_array(crew.n, sizeof(*crew.trials));
     double start = cpu_seconds();
-    run_all(&crew);
+    if (!o->record)
+        run_all(&crew);
+    else
+        (void)record_one(&crew, o->record, &e);
     simulation_tally(simulation, crew.trials, crew.n, &tally);
     mem_free(crew.trials);
+    if (e.code)
+        return fail(o, &e);
     if (o->json) {
         AUTO(json_free) json *document = to_json(policy->name, &tally);
         return print_json(document, EXIT_DONE);
@@ -264,7 +346,8 @@ const struct command command_simulate = {
     .about = "Plays whole searches in memory, up to where the answer is sure; nothing is built or "
              "measured. Builds of the ends are free, their runs are counted.",
     .example = "bisectctl simulate --commits 256 --effect 2 --confidence .95 --trials 2000\n"
-               "bisectctl simulate --policy pinpoint --effect 2 --build-cost 10\n",
+               "bisectctl simulate --policy pinpoint --effect 2 --build-cost 10\n"
+               "bisectctl simulate --seed 7 --verify --record search.jsonl\n",
     .flags = flags,
     .n_flags = LEN(flags),
     .run = run,

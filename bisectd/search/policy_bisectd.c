@@ -6,6 +6,7 @@
 #include "search/dice.h"
 #include "search/history.h"
 #include "search/policy.h"
+#include "search/recording.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct place {
     struct task_spec *task; /* NULL: idle */
     double begin, end;
     uint32_t host;
+    char worker[16], host_name[16];
 };
 
 struct game {
@@ -42,6 +44,7 @@ static void *prepare(const struct setting *setting)
     struct metric *m = metric_new("m", METRIC_VALUE);
 
     m->worse = WORSE_UP;
+    m->command = mem_dup("true"); /* so that the request is one that a service takes */
     r->project = project_new("simulated", "/nowhere");
     project_add_metric(r->project, m);
     r->metric = mem_dup("m");
@@ -53,6 +56,8 @@ static void *prepare(const struct setting *setting)
     r->budget_runs = setting->budget_runs;
     q->request = r;
     q->range = history_line(setting->n_commits);
+    for (uint32_t v = 0; setting->revisions && v < q->range->n; v++)
+        q->range->commits[v].id = setting->revisions[v];
     return q;
 }
 
@@ -120,6 +125,10 @@ static void begin_tasks(struct game *g)
         *p = (struct place){.task = g->queue[0], .begin = g->scene->now};
         p->end = p->begin + bill(g, p->task, -1);
         p->host = scene_host(g->scene, w);
+        snprintf(p->worker, sizeof(p->worker), "worker-%u", w);
+        snprintf(p->host_name, sizeof(p->host_name), "host-%u", p->host);
+        if (g->scene->record)
+            recording_begin(g->scene->record, p->task, p->worker, p->host_name);
         memmove(g->queue, g->queue + 1, --g->n_queue * sizeof(*g->queue));
     }
 }
@@ -146,6 +155,8 @@ static void step(struct game *g, const struct event *event)
 
     bisection_step(g->search, event, &f);
     g->scene->n_decisions++;
+    if (g->scene->record)
+        recording_event(g->scene->record, g->search, event, &f);
     for (size_t i = 0; i < f.n_cancel; i++)
         cancel(g, f.cancel[i]);
     g->queue = mem_resize(g->queue, g->n_queue + f.n_issue + 1, sizeof(*g->queue));
@@ -219,8 +230,9 @@ static struct task_result *report(struct game *g, const struct place *p)
     const struct task_spec *t = p->task;
     double time = g->scene->start + p->begin;
 
-    r->environment.host = mem_printf("host-%u", p->host);
-    r->environment.worker = mem_dup(r->environment.host);
+    r->environment.host = mem_dup(p->host_name);
+    r->environment.worker = mem_dup(p->worker);
+    r->environment.platform = mem_dup(g->question->request->platform);
     r->n_builds = t->n_builds;
     r->builds = mem_array(t->n_builds + 1, sizeof(*r->builds));
     r->n_runs = t->n_runs;
@@ -299,10 +311,14 @@ static void play(const void *shared, struct scene *s, struct answer *out)
     struct err e = {0};
 
     request.seed = dice_key(s->key, KEY_BISECTION) & REQUEST_MAX_SEED;
+    request.is_seed_set = true;
     enum err_code code = bisection_new(&request, g.question->range, &g.search, &e);
     assert(code == ERR_OK); /* question and range are ours */
     if (!s->setting->has_verification)
         bisection_skip_verification(g.search);
+    if (s->record)
+        recording_question(s->record, &request, g.question->range, s->setting->n_workers,
+                           s->setting->has_verification);
     start(&g);
     for (uint32_t i = 0; !g.is_finished && i < TASKS_MOST; i++) {
         begin_tasks(&g);
@@ -311,6 +327,8 @@ static void play(const void *shared, struct scene *s, struct answer *out)
             break;
         finish(&g, p);
     }
+    if (s->record)
+        recording_verdict(s->record, g.search);
     take_answer(&g, out);
 }
 

@@ -9,6 +9,8 @@
 #ifndef SEARCH_SCENE_H
 #define SEARCH_SCENE_H
 
+#include "base/buf.h"
+#include "model/revision.h"
 #include "search/noise.h"
 #include <stdbool.h>
 
@@ -26,6 +28,7 @@ struct setting {
     uint32_t n_repeats;                      /* runs a revision, for policies that fix it */
     int64_t budget_runs;
     bool has_verification;
+    const struct revision *revisions; /* names of commits 0 to n; NULL: made-up ones */
     uint64_t seed;
 };
 
@@ -42,6 +45,7 @@ struct scene {
     double start;                      /* stored runs were taken before, from 0 on */
     double free_at[NOISE_MAX_WORKERS]; /* of each worker */
     uint64_t n_draws;
+    struct buf *record; /* gets what happens, see recording.h; NULL: nobody wants to know */
     /* the bill */
     uint32_t n_runs, n_builds;
     uint32_t n_decisions; /* on what to do next; they take no time on this clock */

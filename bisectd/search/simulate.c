@@ -42,12 +42,14 @@ static double share_error(const struct scene *s, const struct answer *a)
     return sum / a->n;
 }
 
-void simulation_trial(const struct simulation *s, uint32_t number, struct trial *out)
+void simulation_record(const struct simulation *s, uint32_t number, struct trial *out,
+                       struct buf *record)
 {
     AUTO(scene_fini) struct scene scene;
     AUTO(answer_fini) struct answer answer = {0};
 
     scene_init(&scene, &s->setting, number);
+    scene.record = record;
     s->policy->play(s->shared, &scene, &answer);
     *out = (struct trial){
         .score = scene_score(&scene, &answer),
@@ -59,6 +61,11 @@ void simulation_trial(const struct simulation *s, uint32_t number, struct trial 
     };
     if (out->score == SCORE_EXACT && answer.kind == ANSWER_CULPRITS)
         out->share_error = share_error(&scene, &answer);
+}
+
+void simulation_trial(const struct simulation *s, uint32_t number, struct trial *out)
+{
+    simulation_record(s, number, out, NULL);
 }
 
 /** Levels that revisions can have: sums of any of the effects, each once. */

@@ -24,6 +24,10 @@ struct trial {
 };
 /** Safe on several threads at once. */
 void simulation_trial(const struct simulation *s, uint32_t number, struct trial *out);
+/** The same, and appends the search to `record` (recording.h). Of the policy bisectd alone: others
+ *  append nothing. */
+void simulation_record(const struct simulation *s, uint32_t number, struct trial *out,
+                       struct buf *record);
 
 struct tally {
     uint32_t n_trials;

@@ -39,11 +39,24 @@ run 0 bisectctl simulate --policy known --trials 20
 says '^ *exact'
 says 'no search can do with less than'
 
+claim "a search that is recorded is the same search"
+run 0 bisectctl simulate --noise drift --trials 1 --json
+cp "$out" "$work/first"
+run 0 bisectctl simulate --noise drift --record "$work/record" --json
+cmp "$out" "$work/first" || fail "another search"
+
+claim "a record has the names of the commits that were given"
+for ((i = 0; i <= 40; i++)); do printf '%040x\n' $((i + 1000)); done >"$work/names"
+run 0 bisectctl simulate --revisions "$work/names" --record "$work/record" --json
+jq -es '.[0].range.commits[0].id == "'"$(head -n 1 "$work/names")"'" and .[-1].verdict.range_size == 40 and
+    ([.[] | select(.event)] | length > 5)' "$work/record" >/dev/null || fail "not such a record"
+
 # arguments | a word of the message
 while IFS='|' read -r arguments words; do
     claim "refused: $arguments"
+    arguments=${arguments//RECORD/$work/record}
     # shellcheck disable=SC2086
-    run 2 bisectctl simulate $arguments
+    run 2 bisectctl simulate ${arguments/NAMES/$work/names}
     says "$words"
 done <<'END'
 --noise loud|gaussian
@@ -58,5 +71,11 @@ done <<'END'
 --build-cost nan|number
 --workers 0|from 1 to 64
 --trials none|whole number
+--record RECORD --trials 2|of 1 trial
+--record RECORD --policy git|only bisectd
+--record RECORD/no/folder|--record
+--revisions NAMES --commits 41|41 lines, 42 are needed
+--revisions RECORD|line 1
+--revisions RECORD/none|--revisions
 --confidence 1|probability
 END

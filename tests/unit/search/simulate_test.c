@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/simulate.h"
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct setting plain = {
     .n_commits = 256,
@@ -101,6 +105,64 @@ START_TEST(a_trial_depends_on_its_number_alone)
 }
 END_TEST
 
+/** Lines of a record: each is JSON, and what it tells adds up to the trial. */
+struct told {
+    uint32_t n_lines, n_events, n_begun;
+    bool has_question, has_verdict; /* as the first line; as the last */
+};
+
+static void read_record(const char *text, struct told *out)
+{
+    struct err e = {0};
+
+    *out = (struct told){0};
+    for (size_t n; *text; text += n + 1) {
+        AUTO(json_free) json *line = NULL;
+        n = strcspn(text, "\n");
+        ck_assert(text[n] == '\n');
+        ck_assert_msg(json_parse(text, n, &line, &e) == ERR_OK, "%s", e.text);
+        out->has_question |= out->n_lines++ == 0 && json_is_object(json_at(line, "request"));
+        out->n_events += json_is_string(json_at(line, "event"));
+        out->n_begun += json_is_number(json_at(line, "begin"));
+        out->has_verdict = json_is_object(json_at(line, "verdict"));
+    }
+}
+
+START_TEST(a_record_is_of_the_same_search)
+{
+    AUTO(simulation_free) struct simulation *s = NULL;
+    AUTO(buf_fini) struct buf record = {0};
+    AUTO(buf_fini) struct buf names = {0};
+    struct setting setting = plain;
+    struct revision revisions[257];
+    struct trial x, y;
+    struct told told;
+
+    for (uint32_t v = 0; v < LEN(revisions); v++)
+        snprintf(revisions[v].hex, sizeof(revisions[v].hex), "%040x", 0xabc00000 + v);
+    setting.revisions = revisions;
+    setting.n_workers = 3;
+    setting.n_stored = 2;
+    setting.p_broken = .1;
+    s = simulation_new(policies[_i], &setting);
+    simulation_trial(s, 5, &x);
+    simulation_record(s, 5, &y, &record);
+    ck_assert(x.score == y.score && x.n_runs == y.n_runs && x.n_builds == y.n_builds &&
+              x.rounds == y.rounds);
+    read_record(buf_str(&record), &told);
+    if (policies[_i] != &policy_bisectd) {
+        ck_assert_uint_eq(told.n_lines, 0);
+        return;
+    }
+    ck_assert(told.has_question && told.has_verdict);
+    ck_assert_uint_eq(told.n_events, x.n_decisions);
+    ck_assert_uint_ge(told.n_begun + 2, x.n_decisions); /* started and capacity are no results */
+    ck_assert_uint_eq(told.n_lines, 2 + told.n_events + told.n_begun);
+    buf_printf(&names, "\"bad\":\"%s\"", revisions[256].hex);
+    ck_assert_ptr_nonnull(strstr(buf_str(&record), buf_str(&names)));
+}
+END_TEST
+
 START_TEST(every_policy_plays_every_family)
 {
     struct setting setting = plain;
@@ -189,6 +251,7 @@ int main(void)
     tcase_add_loop_test(tc, peers_do_what_was_measured, 0, LEN(peers));
     tcase_add_loop_test(tc, alone_a_worker_takes_as_long_as_all_costs, 0, 5);
     tcase_add_loop_test(tc, a_trial_depends_on_its_number_alone, 0, 5);
+    tcase_add_loop_test(tc, a_record_is_of_the_same_search, 0, 5);
     tcase_add_loop_test(tc, every_policy_plays_every_family, 0, N_NOISE_FAMILIES);
     tcase_add_loop_test(tc, ours_finds_what_no_noise_hides, 0, LEN(ours));
     tcase_add_test(tc, tally_adds_up);
