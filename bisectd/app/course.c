@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/course.h"
 #include "app/document.h"
+#include "app/earlier.h"
 #include "app/quote.h"
 #include "app/reading.h"
 #include "app/resolve.h"
@@ -336,25 +337,6 @@ static enum err_code count_workers(struct course *c, struct mono now, struct err
     return happen(c, record_capacity(n), e);
 }
 
-static enum err_code evidence(struct course *c, struct record **out, struct err *e)
-{
-    AUTO(sample_list_fini) struct sample_list samples = {0};
-    AUTO(build_list_fini) struct build_list builds = {0};
-    const struct project *p = c->request->project;
-    struct digest build_key = project_build_key(p);
-    struct digest measure_key = project_measure_key(p, request_metric(c->request));
-    struct sample_filter sf = {
-        .measure_key = &measure_key, .platform = c->request->platform, .only_ok = true};
-    struct build_filter bf = {
-        .build_key = &build_key, .platform = c->request->platform, .only_usable = true};
-
-    if (!c->request->fresh && (store_sample_list(c->g->store, &sf, &samples, e) ||
-                               store_build_list(c->g->store, &bf, &builds, e)))
-        return e->code;
-    *out = record_started(c->range, &samples, &builds);
-    return ERR_OK;
-}
-
 static enum err_code begin(struct course *c, struct err *e)
 {
     struct record *started = NULL;
@@ -362,12 +344,13 @@ static enum err_code begin(struct course *c, struct err *e)
 
     if (store_range_put(s, c->id.text, c->range, e) ||
         store_bisection_set_state(s, c->id.text, BISECTION_RUNNING, NULL, utc_now(), e) ||
-        evidence(c, &started, e))
+        earlier_evidence(s, c->request, c->range, &started, e))
         return e->code;
     c->phase = BISECTION_RUNNING;
     LOG(LOG_INFO, "bisection running",
-        "bisection=%s candidates=%u samples_reused=%zu builds_reused=%zu", c->id.text,
-        (unsigned)c->range->n_candidates, started->event.n_samples, started->event.n_builds);
+        "bisection=%s candidates=%u samples_reused=%zu builds_reused=%zu verifications_known=%zu",
+        c->id.text, (unsigned)c->range->n_candidates, started->event.n_samples,
+        started->event.n_builds, started->event.n_verifications);
     if (happen(c, started, e))
         return e->code;
     return count_workers(c, mono_now(), e);

@@ -17,6 +17,9 @@ void record_free(struct record *r)
         return;
     mem_free(r->samples);
     mem_free(r->builds);
+    for (size_t i = 0; i < r->n_verifications; i++)
+        mem_free(r->verifications[i].builds);
+    mem_free(r->verifications);
     strings_fini(&r->hosts);
     strings_fini(&r->sources);
     task_result_free(r->result);
@@ -76,18 +79,15 @@ static const char *intern(struct strings *list, const char *s)
     return list->items[list->n - 1];
 }
 
-struct record *record_started(const struct range *range, const struct sample_list *samples,
-                              const struct build_list *builds)
+static void take_samples(struct record *r, const struct range_index *range,
+                         const struct sample_list *samples)
 {
-    struct record *r = record_new(EVENT_STARTED);
     struct event *ev = &r->event;
-    AUTO(range_index_free) struct range_index *known = range_index_new(range);
 
     r->samples = mem_array(samples->n + 1, sizeof(*r->samples));
-    r->builds = mem_array(builds->n + 1, sizeof(*r->builds));
     for (size_t i = 0; i < samples->n; i++) {
         const struct sample_row *row = &samples->items[i];
-        if (range_index_find(known, &row->revision) == UINT32_MAX)
+        if (range_index_find(range, &row->revision) == UINT32_MAX)
             continue;
         intern(&r->sources, row->bisection.text);
         r->samples[ev->n_samples++] = (struct stored_sample){
@@ -98,17 +98,111 @@ struct record *record_started(const struct range *range, const struct sample_lis
             .number = row->number,
         };
     }
+    ev->samples = r->samples;
+}
+
+static struct stored_build stored_build_of(const struct build_result *b)
+{
+    struct stored_build out = {.revision = b->revision};
+
+    memcpy(out.artifact, b->artifact, sizeof(out.artifact));
+    return out;
+}
+
+static void take_builds(struct record *r, const struct range_index *range,
+                        const struct build_list *builds)
+{
+    struct event *ev = &r->event;
+
+    r->builds = mem_array(builds->n + 1, sizeof(*r->builds));
     for (size_t i = 0; i < builds->n; i++) {
         const struct build_result *b = &builds->items[i].build;
-        struct stored_build *to = &r->builds[ev->n_builds];
-        if (range_index_find(known, &b->revision) == UINT32_MAX)
-            continue;
-        to->revision = b->revision;
-        memcpy(to->artifact, b->artifact, sizeof(to->artifact));
-        ev->n_builds++;
+        if (range_index_find(range, &b->revision) != UINT32_MAX)
+            r->builds[ev->n_builds++] = stored_build_of(b);
     }
-    ev->samples = r->samples;
     ev->builds = r->builds;
+}
+
+void verification_list_fini(struct verification_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        task_spec_free(l->items[i].spec);
+        task_result_free(l->items[i].result);
+    }
+    mem_free(l->items);
+    *l = (struct verification_list){0};
+}
+
+/* NULL: nothing was said of it. */
+static const struct build_result *build_of(const struct verification *v, uint32_t build)
+{
+    for (size_t i = 0; i < v->result->n_builds; i++)
+        if (revision_equal(&v->result->builds[i].revision, &v->spec->builds[build].revision))
+            return &v->result->builds[i];
+    return NULL;
+}
+
+/* Has a value and, if that was asked for, a build of its own. */
+static bool is_measured(const struct verification *v, uint32_t build)
+{
+    const struct task_result *r = v->result;
+    const struct build_result *b = build_of(v, build);
+
+    if (!b ||
+        (b->status != BUILD_OK && (v->spec->builds[build].fresh || b->status != BUILD_REUSED)))
+        return false;
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (r->runs[i].status == RUN_OK && r->runs[i].run < v->spec->n_runs &&
+            v->spec->runs[r->runs[i].run].build == build)
+            return true;
+    return false;
+}
+
+static struct stored_verification *add_verification(struct record *r, const char *bisection,
+                                                    size_t n_builds)
+{
+    r->verifications =
+        mem_resize(r->verifications, r->n_verifications + 1, sizeof(*r->verifications));
+    struct stored_verification *v = &r->verifications[r->n_verifications++];
+    *v = (struct stored_verification){.bisection = intern(&r->sources, bisection),
+                                      .n_builds = n_builds,
+                                      .builds = mem_array(n_builds + 1, sizeof(*v->builds))};
+    r->event.verifications = r->verifications;
+    r->event.n_verifications = r->n_verifications;
+    return v;
+}
+
+/* As the search that asked for it judged it: the suspect and one partner are enough. */
+static void take_verification(struct record *r, const struct range_index *range,
+                              const struct verification *v)
+{
+    uint32_t n_partners = 0;
+
+    for (uint32_t i = 1; i < v->spec->n_builds; i++)
+        n_partners += is_measured(v, i);
+    if (!n_partners || !is_measured(v, 0) ||
+        range_index_find(range, &v->spec->builds[0].revision) == UINT32_MAX)
+        return;
+    struct stored_verification *to = add_verification(r, v->bisection.text, v->spec->n_builds);
+    to->is_fresh = v->spec->builds[0].fresh;
+    for (uint32_t i = 0; i < v->spec->n_builds; i++) {
+        const struct build_result *b = build_of(v, i);
+        to->builds[i].revision = v->spec->builds[i].revision;
+        if (b)
+            to->builds[i] = stored_build_of(b);
+    }
+}
+
+struct record *record_started(const struct range_index *range, const struct sample_list *samples,
+                              const struct build_list *builds,
+                              const struct verification_list *verifications)
+{
+    struct record *r = record_new(EVENT_STARTED);
+
+    take_samples(r, range, samples);
+    take_builds(r, range, builds);
+    for (size_t i = 0; i < verifications->n; i++)
+        take_verification(r, range, &verifications->items[i]);
     return r;
 }
 
@@ -129,14 +223,29 @@ static json *samples_to_json(const struct record *r)
     return list;
 }
 
-static json *builds_to_json(const struct record *r)
+static json *builds_to_json(const struct stored_build *builds, size_t n)
 {
     json *list = json_new_array();
 
-    for (size_t i = 0; i < r->event.n_builds; i++) {
+    for (size_t i = 0; i < n; i++) {
         json *o = json_new_object();
-        json_put(o, "revision", json_new_string(r->builds[i].revision.hex));
-        json_put(o, "artifact", json_new_string(r->builds[i].artifact));
+        json_put(o, "revision", json_new_string(builds[i].revision.hex));
+        json_put(o, "artifact", json_new_string(builds[i].artifact));
+        json_push(list, o);
+    }
+    return list;
+}
+
+static json *verifications_to_json(const struct record *r)
+{
+    json *list = json_new_array();
+
+    for (size_t i = 0; i < r->n_verifications; i++) {
+        const struct stored_verification *v = &r->verifications[i];
+        json *o = json_new_object();
+        json_put(o, "bisection", json_new_string(v->bisection));
+        json_put(o, "fresh", json_new_bool(v->is_fresh));
+        json_put(o, "builds", builds_to_json(v->builds, v->n_builds));
         json_push(list, o);
     }
     return list;
@@ -149,7 +258,8 @@ static void started_payload(const struct record *r, json *o)
     for (size_t i = 0; i < r->sources.n; i++)
         json_push(sources, json_new_string(r->sources.items[i]));
     json_put(o, "samples", samples_to_json(r));
-    json_put(o, "builds", builds_to_json(r));
+    json_put(o, "builds", builds_to_json(r->builds, r->event.n_builds));
+    json_put(o, "verifications", verifications_to_json(r));
     json_put(o, "sources", sources);
 }
 
@@ -183,6 +293,36 @@ static enum err_code build_from_json(const json *v, struct stored_build *out, st
     return ERR_OK;
 }
 
+static enum err_code verification_from_json(const json *v, struct record *r, struct err *e)
+{
+    const char *bisection;
+    json *builds;
+
+    if (json_need_str(v, "bisection", &bisection, e) || json_need_array(v, "builds", &builds, e))
+        return e->code;
+    struct stored_verification *to = add_verification(r, bisection, json_len(builds));
+    to->is_fresh = json_bool(json_at(v, "fresh"), false);
+    for (size_t i = 0; i < json_len(builds); i++)
+        if (build_from_json(json_item(builds, i), &to->builds[i], e))
+            return err_wrap(e, "build %zu", i);
+    return ERR_OK;
+}
+
+/* Events of before verifications were carried over have none. */
+static enum err_code read_verifications(const json *o, struct record *r, struct err *e)
+{
+    json *list;
+
+    if (json_is_null(json_at(o, "verifications")))
+        return ERR_OK;
+    if (json_need_array(o, "verifications", &list, e))
+        return e->code;
+    for (size_t i = 0; i < json_len(list); i++)
+        if (verification_from_json(json_item(list, i), r, e))
+            return err_wrap(e, "verification %zu", i);
+    return ERR_OK;
+}
+
 static enum err_code read_started(const json *o, struct record *r, struct err *e)
 {
     json *samples, *builds, *sources;
@@ -200,6 +340,8 @@ static enum err_code read_started(const json *o, struct record *r, struct err *e
             return err_wrap(e, "build %zu", i);
     for (size_t i = 0; i < json_len(sources); i++)
         strings_add(&r->sources, json_str(json_item(sources, i), ""));
+    if (read_verifications(o, r, e))
+        return e->code;
     r->event.n_samples = json_len(samples);
     r->event.n_builds = json_len(builds);
     r->event.samples = r->samples;

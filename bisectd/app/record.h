@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "model/range_index.h"
 #include "model/revision.h"
 #include "search/bisection.h"
 #include "store/events.h"
@@ -19,8 +20,10 @@ struct record {
     struct event event; /* points into the rest */
     struct stored_sample *samples;
     struct stored_build *builds;
-    struct strings hosts;   /* of the samples */
-    struct strings sources; /* bisections they came from */
+    size_t n_verifications;
+    struct stored_verification *verifications; /* each owns its builds */
+    struct strings hosts;                      /* of the samples */
+    struct strings sources;                    /* bisections they came from */
     struct task_result *result;
     char *task;
     char *reason;
@@ -28,9 +31,24 @@ struct record {
 void record_free(struct record *r);
 DEFINE_AUTO(struct record, record_free)
 
-/** Those of the samples and builds whose revision is in the range. Both lists may be empty. */
-struct record *record_started(const struct range *range, const struct sample_list *samples,
-                              const struct build_list *builds);
+/** What the store has from earlier bisections; all lists may be empty. */
+struct verification {
+    struct id bisection;
+    struct task_spec *spec;
+    struct task_result *result;
+};
+struct verification_list {
+    size_t n;
+    struct verification *items;
+};
+void verification_list_fini(struct verification_list *l);
+DEFINE_AUTO_FINI(struct verification_list, verification_list_fini)
+
+/** Samples and builds whose revision is in the range, and verifications that measured their first
+ *  build and another one. */
+struct record *record_started(const struct range_index *range, const struct sample_list *samples,
+                              const struct build_list *builds,
+                              const struct verification_list *verifications);
 struct record *record_capacity(uint32_t n_workers);
 /** Takes the result over. */
 struct record *record_result(uint32_t ordinal, const char *task, struct task_result *result);

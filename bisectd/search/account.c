@@ -213,6 +213,9 @@ static char *say(const struct bisection *b, const struct verdict *v)
                    r->commits[r->merge_bases[0]].id.hex);
     else
         buf_adds(&out, b->why ? b->why : "stopped");
+    const char *source = b->is_finished ? recall_source(b) : NULL;
+    if (source)
+        buf_printf(&out, "; verified in bisection %s", source);
     return buf_take(&out);
 }
 

@@ -104,6 +104,7 @@ void bisection_free(struct bisection *b)
         task_spec_free(b->out[i]);
     for (uint32_t v = 0; b->standing && v < b->range->n; v++)
         mem_free(b->standing[v].reason);
+    recall_free(b);
     mem_free(b->out);
     mem_free(b->standing);
     posterior_free(b->posterior);
@@ -167,6 +168,8 @@ static void absorb_started(struct bisection *b, const struct event *event)
         s->is_reused = true;
         memcpy(s->artifact, event->builds[i].artifact, sizeof(s->artifact));
     }
+    for (size_t i = 0; i < event->n_verifications; i++)
+        recall_add(b, &event->verifications[i]);
 }
 
 static void set_untestable(struct bisection *b, uint32_t v, const char *reason)

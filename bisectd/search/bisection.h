@@ -37,6 +37,18 @@ struct stored_build {
     char artifact[65];
 };
 
+/**
+ * A task of an earlier bisection (same measure key and platform) that measured revisions in turn to
+ * be sure of an answer: of a suspect, first, and its partners, all built afresh; or, not afresh, of
+ * both ends, for "no change". Its samples are among the stored ones.
+ */
+struct stored_verification {
+    const char *bisection;
+    bool is_fresh;
+    size_t n_builds;
+    struct stored_build *builds; /* artifacts may be gone, or "" */
+};
+
 enum event_kind {
     EVENT_STARTED,  /* always first; carries stored evidence (none if request.fresh) */
     EVENT_CAPACITY, /* how many workers of the platform could be at work; 1 until told */
@@ -54,6 +66,8 @@ struct event {
     const struct stored_sample *samples;
     size_t n_builds;
     const struct stored_build *builds;
+    size_t n_verifications;
+    const struct stored_verification *verifications;
     /* EVENT_CAPACITY */
     uint32_t n_workers;
     /* EVENT_RESULT, EVENT_GIVEN_UP */

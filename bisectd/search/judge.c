@@ -164,10 +164,12 @@ static uint32_t last_testable(const struct bisection *b, uint32_t k)
  */
 static bool is_same_as_parents(const struct bisection *b, uint32_t c)
 {
-    uint32_t partners[4];
+    uint32_t partners[MAX_PARTNERS];
     uint32_t n = verification_partners(b, c, partners, LEN(partners));
     const char *own = b->standing[c].artifact;
 
+    if (b->standing[c].is_same_bytes)
+        return true;
     for (uint32_t i = 0; i < n; i++)
         if (own[0] == '\0' || strcmp(own, b->standing[partners[i]].artifact) != 0)
             return false;
@@ -194,6 +196,7 @@ static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, ui
                                        bool is_single, uint32_t *verify)
 {
     const struct standing *s = &b->standing[suspect];
+    recall_verification(b, suspect);
     bool is_settled = s->is_verified || b->is_unverified;
 
     if (!is_settled && s->n_fresh_failed < 2) {

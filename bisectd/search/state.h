@@ -22,11 +22,21 @@ struct standing {
     bool is_reused;   /* its artifact comes from an earlier bisection */
     bool is_reuse_counted;
     bool is_verified;     /* built afresh beside its parents, and measured */
+    bool is_same_bytes;   /* as its parents, in an earlier bisection's verification */
     bool is_exhausted;    /* could not be measured lately: no more runs, its samples stay */
     char artifact[65];    /* "" if none */
     uint32_t next_number; /* $BISECTD_RUN of its next run */
     uint32_t n_fresh_failed;
-    char *reason; /* why it cannot be tested; NULL if it can */
+    const char *verified_in; /* the earlier bisection that did it; NULL: this one */
+    char *reason;            /* why it cannot be tested; NULL if it can */
+};
+
+/** What a struct stored_verification says about the commits of our range. */
+struct recollection {
+    char *bisection;
+    bool is_fresh, is_same_bytes;
+    uint32_t n;
+    uint32_t *revisions; /* the suspect, then its partners; UINT32_MAX: not of our range */
 };
 
 struct bisection {
@@ -48,6 +58,8 @@ struct bisection {
     struct evidence *evidence;
     struct posterior *posterior;
     struct standing *standing;
+    uint32_t n_recollections;
+    struct recollection *recollections;
     bool is_stale;                     /* evidence came in since the last posterior_update */
     struct cost cost;                  /* seconds stay 0: the driver's clock */
     double build_seconds, run_seconds; /* sums over counted builds and runs */
@@ -62,6 +74,7 @@ struct bisection {
 
     /* How it ended */
     bool is_none_checked; /* both ends were measured once more since "no change" seemed likely */
+    const char *none_checked_in; /* the earlier bisection that did it; NULL: this one */
     bool is_finished, is_canceled, is_out_of_time;
     enum verdict_kind verdict;
     enum finding finding;
@@ -96,6 +109,15 @@ bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside);
 /** With first_parent: the search has found its merge and goes on inside it. */
 bool bisection_is_inside(const struct bisection *b);
 
+/* recall.c */
+void recall_add(struct bisection *b, const struct stored_verification *v);
+void recall_free(struct bisection *b);
+/** Marks the suspect as verified if an earlier bisection did that, with the partners that
+ *  verification_partners() gives now. */
+void recall_verification(struct bisection *b, uint32_t suspect);
+/** The earlier bisection whose verification the answer rests on; NULL: none. Pre: finished. */
+const char *recall_source(const struct bisection *b);
+
 /* account.c */
 /** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
 void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out);
@@ -117,6 +139,7 @@ struct task_spec *plan_none_check(struct bisection *b);
 struct task_spec *plan_search(struct bisection *b);
 struct task_spec *plan_verification(struct bisection *b, uint32_t suspect);
 struct task_spec *spec_copy(const struct task_spec *t);
+enum { MAX_PARTNERS = 4 };
 /** Revisions to stand beside `v` in verification; returns how many, at most `max`. */
 uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *out, uint32_t max);
 

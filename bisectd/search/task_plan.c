@@ -9,7 +9,6 @@
 enum {
     VERIFY_RUNS_NOISY = 3, /* of each side; the posterior asks for more if it does not hold */
     VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
-    MAX_PARTNERS = 4
 };
 static const double task_seconds = .1;      /* what a task costs beside builds and runs */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */

@@ -161,33 +161,57 @@ enum err_code store_task_find(struct store *s, const char *bisection, uint32_t o
     return code ? code : read_task(&q, out, e);
 }
 
-enum err_code store_task_list(struct store *s, const char *bisection, size_t limit, int64_t after,
-                              struct task_list *out, struct err *e)
+/** Rows of `q`, at most `limit` of them; 0: all. */
+static enum err_code read_tasks(struct query *q, size_t limit, struct task_list *out, struct err *e)
 {
-    AUTO(query_end) struct query q = {0};
     AUTO(task_list_fini) struct task_list l = {0};
-    int64_t n_wanted = limit ? (int64_t)limit + 1 : -1;
+    enum err_code code = ERR_OK;
 
-    enum err_code code = db_query(
-        s, &q, SELECT_TASKS "WHERE t.bisection = ?1 AND t.ordinal > ?2 ORDER BY t.ordinal LIMIT ?3",
-        CELLS(cell_text(bisection), cell_int(after), cell_int(n_wanted)), e);
-    while (!code && !l.has_more && query_next(&q)) {
+    while (!code && !l.has_more && query_next(q)) {
         if (limit && l.n == limit) {
             l.has_more = true;
             continue;
         }
         l.items = mem_resize(l.items, l.n + 1, sizeof(*l.items));
-        code = read_task(&q, &l.items[l.n], e);
+        code = read_task(q, &l.items[l.n], e);
         if (!code)
             l.n++;
     }
     if (!code)
-        code = query_check(&q, e);
+        code = query_check(q, e);
     if (code)
         return code;
     *out = l;
     l = (struct task_list){0};
     return ERR_OK;
+}
+
+enum err_code store_task_list(struct store *s, const char *bisection, size_t limit, int64_t after,
+                              struct task_list *out, struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+    int64_t n_wanted = limit ? (int64_t)limit + 1 : -1;
+
+    enum err_code code = db_query(
+        s, &q, SELECT_TASKS "WHERE t.bisection = ?1 AND t.ordinal > ?2 ORDER BY t.ordinal LIMIT ?3",
+        CELLS(cell_text(bisection), cell_int(after), cell_int(n_wanted)), e);
+    return code ? code : read_tasks(&q, limit, out, e);
+}
+
+enum err_code store_task_verifications(struct store *s, const struct digest *measure_key,
+                                       const char *platform, struct task_list *out, struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+
+    enum err_code code =
+        db_query(s, &q,
+                 SELECT_TASKS "WHERE t.bisection IN (SELECT bisection FROM samples"
+                              " WHERE measure_key = ?1 AND platform = ?2)"
+                              " AND t.is_verification AND t.state = ?3 ORDER BY t.seq",
+                 CELLS(cell_text(measure_key->hex), cell_text(platform),
+                       cell_text(task_state_name(TASK_DONE))),
+                 e);
+    return code ? code : read_tasks(&q, 0, out, e);
 }
 
 /* ---- canceling ---- */

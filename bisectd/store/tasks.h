@@ -3,6 +3,7 @@
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
 
+#include "base/hash.h"
 #include "model/task.h"
 #include "queue/life.h"
 #include "store/store.h"
@@ -59,5 +60,10 @@ MUST_CHECK enum err_code store_task_find(struct store *s, const char *bisection,
 /** By ordinal. `after`: the last ordinal seen, -1 for the start; limit 0: all. */
 MUST_CHECK enum err_code store_task_list(struct store *s, const char *bisection, size_t limit,
                                          int64_t after, struct task_list *out, struct err *e);
+/** Verifications that are done, of all bisections that have samples of this key and platform;
+ *  oldest first. */
+MUST_CHECK enum err_code store_task_verifications(struct store *s, const struct digest *measure_key,
+                                                  const char *platform, struct task_list *out,
+                                                  struct err *e);
 
 #endif

@@ -14,16 +14,37 @@ is_culprit "$answer"
 json '.cost.builds_reused == 0 and .cost.runs_reused == 0'
 n_runs=$(field .cost.runs)
 n_builds=$(field .cost.builds)
+first=$(field .id)
 bisect 0 "$line" --store "$store" --measure "$noisy" --metric value:worse=up --seed 2
 is_culprit "$answer"
 json '.cost.runs_reused > 0'
 json '.cost.runs < ($n | tonumber) and .cost.builds < ($m | tonumber)' --arg n "$n_runs" --arg m "$n_builds"
 second=$(field .id)
 
+claim "what the first one verified costs the second nothing, and it says so"
+json '.cost.runs <= 4 and .cost.builds == 0'
+json '.message | endswith("verified in bisection " + $first)' --arg first "$first"
+
+claim "a longer range pays for its own ends"
+line_repo long --commits 90 --culprit 41 --levels 100,104
+middle=$(commit_at "$work/long" 20) later=$(commit_at "$work/long" 60)
+run 0 bisectctl run --repo "$work/long" --good "$middle" --bad "$later" --json --store "$store" \
+    --measure "$noisy" --metric value:worse=up --seed 1
+is_culprit "$answer"
+inner=$(field .id)
+bisect 0 "$work/long" --store "$store" --measure "$noisy" --metric value:worse=up --seed 2
+is_culprit "$answer"
+json '.cost.runs <= 8 and .cost.runs_reused > 10'
+json '.message | endswith("verified in bisection " + $inner)' --arg inner "$inner"
+run 0 bisectctl replay "$(field .id)" --store "$store" --json
+json '.matches'
+answer=$(cat "$line.answer")
+
 claim "--fresh ignores them, and keeps them"
 bisect 0 "$line" --store "$store" --measure "$noisy" --metric value:worse=up --seed 3 --fresh
 is_culprit "$answer"
 json '.cost.runs_reused == 0 and .cost.builds_reused == 0'
+json '.message | contains("verified in") | not'
 run 0 bisectctl replay "$second" --store "$store" --json
 json '.matches'
 
@@ -34,7 +55,7 @@ json '.cost.runs_reused == 0 and .cost.builds_reused > 0'
 claim "after naming, culprit and parent are built afresh and measured again, in turn"
 wait_for_store "$store"
 serve --data-dir "$store" --listen none --workers 0
-api "$store" GET "/api/v1/bisections/$second/tasks?limit=1000"
+api "$store" GET "/api/v1/bisections/$first/tasks?limit=1000"
 parent=$(git -C "$line" rev-parse "$answer^")
 jq -e --arg culprit "$answer" --arg parent "$parent" '
     [.items[] | select(.spec.verification and .state == "done") | .spec] | length > 0 and

@@ -511,6 +511,43 @@ START_TEST(the_same_question_joins)
 }
 END_TEST
 
+/* The ends of a second search, and what it may cost after good..v40 found the culprit. */
+/* clang-format off */
+static const struct {
+    const char *name, *bad;
+    bool is_fresh;
+    int64_t most_runs;
+} seconds[] = {
+    {"the same ends cost nothing",     "v40", false, 0},
+    {"a later end costs its own runs", "v60", false, 2},
+    {"a fresh one pays for all",       "v40", true,  INT64_MAX},
+};
+/* clang-format on */
+
+START_TEST(what_was_verified_stays_verified)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    AUTO(mem_free) char *first = create(w, question("good", "v40"), &has_joined);
+    json *body = question("good", seconds[_i].bad);
+
+    json_put(body, "fresh", json_new_bool(seconds[_i].is_fresh));
+    finish(w, first);
+    AUTO(mem_free) char *second = create(w, body, &has_joined);
+    finish(w, second);
+    expect_culprit(w, second);
+    expect_replay(w, second);
+    AUTO(json_free) json *v = show(w, second);
+    int64_t n_runs = json_int(json_pointer(v, "/cost/runs"), -1);
+    const char *message = json_str(json_at(v, "message"), "");
+    AUTO(mem_free) char *source = mem_printf("verified in bisection %s", first);
+    ck_assert_msg(n_runs <= seconds[_i].most_runs, "%s: %d runs", seconds[_i].name, (int)n_runs);
+    ck_assert_msg((strstr(message, source) != NULL) != seconds[_i].is_fresh, "%s: %s",
+                  seconds[_i].name, message);
+    ck_assert(!seconds[_i].is_fresh || n_runs > 6);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
     const char *good, *says;
@@ -709,6 +746,7 @@ int main(int argc, char **argv)
         {what_is_derived_may_be_lost_afterwards, 1},
         {a_sample_altered_is_found_out, 1},
         {the_same_question_joins, 1},
+        {what_was_verified_stays_verified, LEN(seconds)},
         {a_range_that_cannot_be_read_is_a_failure_in_words, LEN(failures)},
         {a_range_over_the_limit_is_a_failure_in_words, 1},
         {a_canceled_search_stops, 3},

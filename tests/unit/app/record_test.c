@@ -52,7 +52,9 @@ START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
     struct sample_list samples = {.n = 3, .items = rows};
     struct build_list builds = {.n = 1, .items = &built};
 
-    AUTO(record_free) struct record *r = record_started(&range, &samples, &builds);
+    AUTO(range_index_free) struct range_index *known = range_index_new(&range);
+    AUTO(record_free)
+    struct record *r = record_started(known, &samples, &builds, &(struct verification_list){0});
     AUTO(record_free) struct record *back = there_and_back(r);
     ck_assert_uint_eq(back->event.n_samples, 2);
     ck_assert_uint_eq(back->event.n_builds, 1);
@@ -65,6 +67,89 @@ START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
     ck_assert_str_eq(s[1].host, "");
     ck_assert_str_eq(back->event.builds[0].artifact, A1);
     ck_assert_uint_eq(back->sources.n, 2);
+}
+END_TEST
+
+/** A verification of R1 (suspect) and R2 as a worker reported it; R1 and R2 are in the range. */
+enum { RUN_NONE = -1 }; /* no run of it */
+/* clang-format off */
+static const struct {
+    const char *name;
+    const char *suspect, *partner;
+    bool is_fresh;
+    enum build_status build[2];
+    int run[2]; /* enum run_status, or RUN_NONE */
+    bool is_kept;
+} verified[] = {
+    {"both built afresh and measured",       R1, R2, true,  {BUILD_OK, BUILD_OK},     {RUN_OK, RUN_OK}, true},
+    {"the partner is outside the range",     R1, R3, true,  {BUILD_OK, BUILD_OK},     {RUN_OK, RUN_OK}, true},
+    {"the suspect is outside the range",     R3, R1, true,  {BUILD_OK, BUILD_OK},     {RUN_OK, RUN_OK}, false},
+    {"the suspect's build failed",           R1, R2, true,  {BUILD_FAILED, BUILD_OK}, {RUN_SKIPPED, RUN_OK}, false},
+    {"the partner's build failed",           R1, R2, true,  {BUILD_OK, BUILD_FAILED}, {RUN_OK, RUN_SKIPPED}, false},
+    {"an old build was taken for a new one", R1, R2, true,  {BUILD_OK, BUILD_REUSED}, {RUN_OK, RUN_OK}, false},
+    {"the partner could not be measured",    R1, R2, true,  {BUILD_OK, BUILD_OK},     {RUN_OK, RUN_CANNOT}, false},
+    {"the suspect was not measured",         R1, R2, true,  {BUILD_OK, BUILD_OK},     {RUN_NONE, RUN_OK}, false},
+    {"the ends once more, with old builds",  R1, R2, false, {BUILD_REUSED, BUILD_OK}, {RUN_OK, RUN_OK}, true},
+};
+/* clang-format on */
+
+START_TEST(verifications_that_measured_are_kept)
+{
+    struct commit commits[2] = {{.id = rev(R2)}, {.id = rev(R1)}};
+    struct range range = {.commits = commits, .n = 2};
+    AUTO(range_index_free) struct range_index *known = range_index_new(&range);
+    struct verification v = {{"b7"}, mem_alloc(sizeof(*v.spec)), mem_alloc(sizeof(*v.result))};
+    AUTO(verification_list_fini) struct verification_list list = {1, mem_alloc(sizeof(v))};
+
+    v.spec->n_builds = v.spec->n_runs = 2;
+    v.spec->builds = mem_array(2, sizeof(*v.spec->builds));
+    v.spec->runs = mem_array(2, sizeof(*v.spec->runs));
+    for (uint32_t i = 0; i < 2; i++) {
+        struct build_result *b = task_result_add_build(v.result);
+        b->revision = rev(i ? verified[_i].partner : verified[_i].suspect);
+        b->status = verified[_i].build[i];
+        if (i == 0)
+            memcpy(b->artifact, A1, sizeof(A1));
+        v.spec->builds[i] =
+            (struct task_build){.revision = b->revision, .fresh = verified[_i].is_fresh};
+        v.spec->runs[i].build = i;
+        if (verified[_i].run[i] == RUN_NONE)
+            continue;
+        struct run_result *run = task_result_add_run(v.result);
+        run->run = i;
+        run->status = (enum run_status)verified[_i].run[i];
+    }
+    list.items[0] = v;
+    AUTO(record_free)
+    struct record *r =
+        record_started(known, &(struct sample_list){0}, &(struct build_list){0}, &list);
+    AUTO(record_free) struct record *back = there_and_back(r);
+    ck_assert_msg(back->event.n_verifications == verified[_i].is_kept, "%s", verified[_i].name);
+    if (!verified[_i].is_kept)
+        return;
+    const struct stored_verification *kept = back->event.verifications;
+    ck_assert_str_eq(kept->bisection, "b7");
+    ck_assert_int_eq(kept->is_fresh, verified[_i].is_fresh);
+    ck_assert_uint_eq(kept->n_builds, 2);
+    ck_assert_str_eq(kept->builds[0].revision.hex, verified[_i].suspect);
+    ck_assert_str_eq(kept->builds[1].revision.hex, verified[_i].partner);
+    ck_assert_str_eq(kept->builds[0].artifact, A1);
+    ck_assert_str_eq(kept->builds[1].artifact, "");
+    ck_assert_uint_eq(back->sources.n, 1); /* replay checks its chain too */
+}
+END_TEST
+
+START_TEST(an_event_of_before_verifications_has_none)
+{
+    const char *text = "{\"samples\":[],\"builds\":[],\"sources\":[\"b1\"]}";
+    AUTO(json_free) json *payload = NULL;
+    AUTO(record_free) struct record *r = NULL;
+    struct err e = {0};
+
+    ck_assert(!json_parse(text, strlen(text), &payload, &e));
+    ck_assert_msg(!record_from_payload("started", payload, &r, &e), "%s", e.text);
+    ck_assert_uint_eq(r->event.n_verifications, 0);
+    ck_assert_uint_eq(r->sources.n, 1);
 }
 END_TEST
 
@@ -107,6 +192,9 @@ static const struct {
     {"a revision that is none","started",  "{\"samples\":[{\"revision\":\"x\",\"value\":1,\"host\":\"\",\"at_ns\":1,\"number\":1}],\"builds\":[],\"sources\":[]}", "sample 0"},
     {"a build without a name", "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\"}],\"sources\":[]}", "build 0"},
     {"a long artifact",        "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\",\"artifact\":\"" A1 A1 "\"}],\"sources\":[]}", "build 0"},
+    {"verifications as a word", "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":\"x\"}", "verifications"},
+    {"a verification of none",  "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":[{\"builds\":[]}]}", "verification 0"},
+    {"a build of no revision",  "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":[{\"bisection\":\"b\",\"builds\":[{}]}]}", "verification 0"},
 };
 /* clang-format on */
 
@@ -127,6 +215,8 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {evidence_of_the_range_is_kept_to_the_last_bit, 1},
+        {verifications_that_measured_are_kept, LEN(verified)},
+        {an_event_of_before_verifications_has_none, 1},
         {other_kinds_are_kept, 1},
         {a_bad_row_is_told, LEN(bad)},
     };

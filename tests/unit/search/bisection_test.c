@@ -299,6 +299,85 @@ START_TEST(a_broken_end_fails_at_once)
 }
 END_TEST
 
+/** A range of eight in a line, measured in full before: commit 5 rises from 100 to 110, or nothing
+ *  changes. What an earlier bisection verified, by commit; 0 ends a list, 99 is of another range.
+ */
+/* clang-format off */
+static const struct {
+    const char *name;
+    uint32_t culprit; /* 9: no change */
+    bool has_verification, is_fresh, is_same_bytes;
+    uint32_t verified[4];
+    enum verdict_kind want; /* VERDICT_NONE: a verification is asked for */
+    enum finding finding;
+} recalled[] = {
+    {"culprit and parent were verified",    5, true,  true,  false, {5, 4},     VERDICT_CULPRIT, FINDING_NONE},
+    {"with others beside them",             5, true,  true,  false, {5, 99, 4}, VERDICT_CULPRIT, FINDING_NONE},
+    {"nothing was",                         5, false, true,  false, {5, 4},     VERDICT_NONE, FINDING_NONE},
+    {"another commit was",                  5, true,  true,  false, {6, 5},     VERDICT_NONE, FINDING_NONE},
+    {"beside another than its parent",      5, true,  true,  false, {5, 3},     VERDICT_NONE, FINDING_NONE},
+    {"without fresh builds",                5, true,  false, false, {5, 4},     VERDICT_NONE, FINDING_NONE},
+    {"both were the same bytes",            5, true,  true,  true,  {5, 4},     VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT},
+    {"no change, the ends measured again",  9, true,  false, false, {1, 8},     VERDICT_NOT_REPRODUCED, FINDING_NONE},
+    {"no change, other ends",               9, true,  false, false, {2, 8},     VERDICT_NONE, FINDING_NONE},
+    {"no change, and nothing of the ends",  9, false, false, false, {1, 8},     VERDICT_NONE, FINDING_NONE},
+};
+/* clang-format on */
+
+enum { N_RECALLED = 8, RUNS_EACH = 12 };
+
+static size_t fill_samples(const struct range *range, uint32_t culprit, struct stored_sample *out)
+{
+    size_t n = 0;
+
+    for (uint32_t v = 0; v < range->n; v++)
+        for (uint32_t i = 0; i < RUNS_EACH; i++)
+            out[n++] = (struct stored_sample){.revision = range->commits[v].id,
+                                              .value = 100 + (i % 2) + (v >= culprit ? 10 : 0),
+                                              .host = "h",
+                                              .number = i};
+    return n;
+}
+
+START_TEST(an_earlier_verification_stands)
+{
+    struct world w = {.n = N_RECALLED - 1, .confidence = .95, .seed = 1, .worse = WORSE_UP};
+    AUTO(range_free) struct range *range = world_range(&w);
+    AUTO(request_free) struct request *request = world_request(&w);
+    AUTO(bisection_free) struct bisection *b = NULL;
+    AUTO(effects_fini) struct effects f = {0};
+    struct stored_sample samples[N_RECALLED * RUNS_EACH];
+    struct stored_build builds[4] = {{.artifact = ""}};
+    struct stored_verification verification = {
+        .bisection = "b7", .is_fresh = recalled[_i].is_fresh, .builds = builds};
+    struct verdict *v = mem_alloc(sizeof(*v));
+    struct err e = {0};
+
+    for (size_t i = 0; i < 4 && recalled[_i].verified[i]; i++, verification.n_builds++) {
+        uint32_t at = recalled[_i].verified[i];
+        memset(builds[i].revision.hex, 'f', 40);
+        if (at <= N_RECALLED)
+            builds[i].revision = range->commits[at - 1].id;
+        memset(builds[i].artifact, recalled[_i].is_same_bytes ? 'a' : "abcd"[i], 64);
+    }
+    ck_assert_msg(bisection_new(request, range, &b, &e) == ERR_OK, "%s", e.text);
+    struct event started = {.kind = EVENT_STARTED,
+                            .n_samples = fill_samples(range, recalled[_i].culprit - 1, samples),
+                            .samples = samples,
+                            .n_verifications = recalled[_i].has_verification,
+                            .verifications = &verification};
+    bisection_step(b, &started, &f);
+    bisection_verdict(b, v);
+    ck_assert_msg(v->kind == recalled[_i].want && v->finding == recalled[_i].finding, "%s: %s: %s",
+                  recalled[_i].name, verdict_name(v->kind), v->message);
+    ck_assert_msg(f.is_finished == (recalled[_i].want != VERDICT_NONE), "%s", recalled[_i].name);
+    ck_assert(f.is_finished || (f.n_issue == 1 && f.issue[0]->is_verification));
+    ck_assert_msg(!f.is_finished || strstr(v->message, "verified in bisection b7"), "%s",
+                  v->message);
+    verdict_free(v);
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -309,6 +388,7 @@ int main(void)
         {an_interval_of_rates_has_a_width, 1},
         {endings_from_outside, LEN(endings)},
         {a_broken_end_fails_at_once, LEN(broken_ends)},
+        {an_earlier_verification_stands, LEN(recalled)},
     };
 
     return unit_run("bisection", tests, LEN(tests));

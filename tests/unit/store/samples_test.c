@@ -116,6 +116,47 @@ START_TEST(samples_pool_by_measure_key)
 }
 END_TEST
 
+/** Queues a verification beside the tasks that are there, and carries it out if `is_done`. */
+static struct id verification_in(struct place *p, const struct id *bisection, uint32_t ordinal,
+                                 bool is_done)
+{
+    AUTO(task_spec_free) struct task_spec *spec = spec_of(ordinal, 2);
+    struct task_new t = {.bisection = bisection->text, .after_seq = 1, .spec = spec};
+    struct id id;
+
+    spec->is_verification = true;
+    OK(store_task_insert(p->store, &t, noon, &id, e));
+    if (is_done) {
+        AUTO(lease_row_fini) struct lease_row l = lease_in(p, "w1", 0);
+        accept_in(p, &l);
+    }
+    return id;
+}
+
+START_TEST(verifications_are_found_by_the_samples_they_stand_beside)
+{
+    AUTO(scene_fini) struct scene s = scene_new();
+    struct id first = verification_in(&s.p, &s.b, 2, true);
+    struct id second = verification_in(&s.p, &s.a, 2, true);
+    AUTO(bisection_row_free) struct bisection_row *b = NULL;
+    AUTO(task_list_fini) struct task_list l = {0};
+    AUTO(task_list_fini) struct task_list none = {0};
+    struct digest other = hash_of("other", 5);
+
+    verification_in(&s.p, &s.a, 3, false);
+    OK(store_bisection_load(s.p.store, s.a.text, &b, e));
+    OK(store_task_verifications(s.p.store, &b->measure_key, "linux-x64", &l, e));
+    ck_assert_uint_eq(l.n, 2); /* plain tasks and one that is not done are none */
+    ck_assert_str_eq(l.items[0]->id.text, first.text);
+    ck_assert_str_eq(l.items[1]->id.text, second.text);
+    ck_assert(l.items[0]->spec->is_verification);
+    OK(store_task_verifications(s.p.store, &b->measure_key, "windows", &none, e));
+    ck_assert_uint_eq(none.n, 0);
+    OK(store_task_verifications(s.p.store, &other, "linux-x64", &none, e));
+    ck_assert_uint_eq(none.n, 0);
+}
+END_TEST
+
 START_TEST(builds_are_usable_while_their_file_is_there)
 {
     AUTO(scene_fini) struct scene s = scene_new();
@@ -257,6 +298,7 @@ int main(void)
         {samples_are_found, LEN(filters)},
         {a_sample_says_where_it_comes_from, 1},
         {samples_pool_by_measure_key, 1},
+        {verifications_are_found_by_the_samples_they_stand_beside, 1},
         {builds_are_usable_while_their_file_is_there, 1},
         {our_own_connection_cannot_change_evidence, LEN(changes)},
         {the_chain_tells_of_meddling, LEN(meddling)},
