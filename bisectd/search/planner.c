@@ -2,128 +2,49 @@
 #include "search/planner.h"
 
 #include "base/mem.h"
+#include "search/mixture.h"
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
-enum { MAX_CHAINS = 32, N_UNBUILT = 16, N_BUILT = 12, MAX_COMPONENTS = 64, N_NODES = 7 };
-enum { MAX_FIELD = 32 }; /* bits of a mark; both lists and both ends */
+enum { MAX_CHAINS = 32, N_UNBUILT = 16, N_BUILT = 12, N_ENDS = 2, MAX_PENDING = 16 };
+enum { MAX_CHOICES = N_UNBUILT + N_BUILT + N_ENDS, MAX_FIELD = MAX_CHOICES + MAX_PENDING };
+static_assert(MAX_FIELD <= 64, "a revision has a bit of a mark");
+enum { N_SCENARIOS = 16 };
 static const uint32_t repeats[] = {1, 2, 4, 8};
+enum { N_REPEATS = 4 };
 static const double least_build_price = 2; /* cheaper builds are not worth more revisions */
 static const double least_weight = 2e-4;   /* hypotheses below this do not guide */
 const double planner_presumed_broken = .05;
 
-/** Gauss-Hermite nodes and weights for a standard normal. */
-static const double node_x[N_NODES] = {
-    -3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
-    1.154405394739968,  2.366759410734541,  3.750439717725742};
-static const double node_w[N_NODES] = {.000548268855972, .030757123967586, .240123178605013,
-                                       .457142857142857, .240123178605013, .030757123967586,
-                                       .000548268855972};
-
-/** One hypothesis, and what it expects of a run at the revision looked at. */
-struct component {
-    double weight, mean, var, run_var;
-};
-struct mixture {
-    uint32_t n;
-    double total;
-    struct component items[MAX_COMPONENTS];
-};
-
-static void mixture_add(struct mixture *m, double weight, const struct side *side, double sigma)
-{
-    if (weight < least_weight || m->n == MAX_COMPONENTS)
-        return;
-    m->total += weight;
-    m->items[m->n++] = (struct component){weight, side->mean, side->var, sigma * sigma};
-}
-
-/** share[k]: the part of class k's weight that would make the revision bad. */
-static void mixture_fill(const struct posterior *p, const double *share, struct mixture *m)
-{
-    m->n = 0;
-    m->total = 0;
-    mixture_add(m, p->p_none, &p->none.all, p->none.sigma);
-    for (uint32_t k = 0; k < p->n_classes; k++)
-        for (int higher = 0; higher < 2; higher++) {
-            const struct hypothesis *h = &p->classes[k];
-            const struct fit *f = &h->fit[higher];
-            mixture_add(m, h->p[higher] * (1 - share[k]), &f->good, f->sigma);
-            mixture_add(m, h->p[higher] * share[k], &f->bad, f->sigma);
-        }
-}
-
-/** Information in the mean of n runs, in nats. */
-static double information_normal(const struct mixture *m, uint32_t n_runs)
-{
-    double sd[MAX_COMPONENTS], info = 0;
-
-    for (uint32_t i = 0; i < m->n; i++)
-        sd[i] = sqrt(m->items[i].var + m->items[i].run_var / n_runs);
-    for (uint32_t i = 0; i < m->n; i++)
-        for (size_t j = 0; j < N_NODES; j++) {
-            double y = m->items[i].mean + sd[i] * node_x[j];
-            double mix = 0;
-            for (uint32_t l = 0; l < m->n; l++) {
-                double z = (y - m->items[l].mean) / sd[l];
-                mix += m->items[l].weight / m->total * exp(-z * z / 2) / sd[l];
-            }
-            double own = exp(-node_x[j] * node_x[j] / 2) / sd[i];
-            info += m->items[i].weight / m->total * node_w[j] * log(own / mix);
-        }
-    return info;
-}
-
-/** ln of the gamma function; lgamma writes a global, which threads would race for. */
-static double log_gamma(double x)
-{
-    int sign;
-
-    return lgamma_r(x, &sign);
-}
-
-/** Chance of `fails` in n runs when the rate itself is uncertain (beta-binomial, by moments). */
-static double p_fails(const struct component *c, uint32_t n, uint32_t fails)
-{
-    double mean = fmin(fmax(c->mean, 1e-6), 1 - 1e-6);
-    double room = mean * (1 - mean);
-    double strength = c->var > 1e-9 ? fmax(room / c->var - 1, .1) : 1e6;
-    double a = mean * strength, b = (1 - mean) * strength;
-
-    return exp(log_gamma(n + 1) - log_gamma(fails + 1) - log_gamma(n - fails + 1) +
-               log_gamma(a + fails) + log_gamma(b + n - fails) - log_gamma(a + b + n) +
-               log_gamma(a + b) - log_gamma(a) - log_gamma(b));
-}
-
-static double information_rate(const struct mixture *m, uint32_t n_runs)
-{
-    double info = 0;
-
-    for (uint32_t fails = 0; fails <= n_runs; fails++) {
-        double p[MAX_COMPONENTS], mix = 0;
-        for (uint32_t i = 0; i < m->n; i++) {
-            p[i] = p_fails(&m->items[i], n_runs, fails);
-            mix += m->items[i].weight / m->total * p[i];
-        }
-        for (uint32_t i = 0; i < m->n; i++)
-            if (p[i] > 0)
-                info += m->items[i].weight / m->total * p[i] * log(p[i] / mix);
-    }
-    return info;
-}
-
-static double information(const struct posterior *p, const struct mixture *m, uint32_t n_runs)
-{
-    double nats = p->is_rate ? information_rate(m, n_runs) : information_normal(m, n_runs);
-
-    return fmax(nats / M_LN2, 0);
-}
-
-/** Revisions under consideration, and the part of each class that would make each of them bad. */
+/**
+ * Revisions under consideration: those in flight, then those to choose from. Candidates of a class
+ * that those in flight treat alike form a cell.
+ */
 struct field {
-    uint32_t n;
+    uint32_t n, n_pending;
     uint32_t revisions[MAX_FIELD];
-    double *shares; /* of all classes, for the first revision, then for the next */
+    uint32_t n_cells;
+    struct cell *cells;
+    double *shares; /* of all cells, for the first choice, then for the next: the part of the cell's
+                       weight that would make the revision bad */
+    uint32_t n_atoms;
+    struct atom *atoms;
+};
+
+struct cell {
+    uint32_t class;
+    uint64_t pending; /* bit i: revision i is bad if the culprit is here */
+    double weight;    /* prior */
+    uint32_t next;    /* of the same class; UINT32_MAX */
+};
+
+/** What is believed in, one at a time: a step in a cell with a sign, or no change. */
+struct atom {
+    double weight;
+    uint32_t cell; /* UINT32_MAX: no change */
+    struct component good, bad;
 };
 
 static bool does_guide(const struct hypothesis *h)
@@ -132,40 +53,125 @@ static bool does_guide(const struct hypothesis *h)
 }
 
 /** One sweep for all: bit i of a commit's mark says that it is revision i or an ancestor of it. */
-static uint32_t *field_marks(const struct planner *p, const struct field *f, uint32_t *n_marked)
+static uint64_t *field_marks(const struct planner *p, const struct field *f)
 {
-    uint32_t *marks = mem_array(p->dag->n, sizeof(*marks)), last = 0;
+    uint64_t *marks = mem_array(p->dag->n, sizeof(*marks));
+    uint32_t last = 0;
 
     for (uint32_t i = 0; i < f->n; i++) {
-        marks[f->revisions[i]] |= UINT32_C(1) << i;
+        marks[f->revisions[i]] |= UINT64_C(1) << i;
         last = f->revisions[i] > last ? f->revisions[i] : last;
     }
     for (uint32_t v = last + 1; v-- > 0;)
         for (uint32_t e = p->dag->first[v]; marks[v] && e < p->dag->first[v + 1]; e++)
             marks[p->dag->parents[e]] |= marks[v];
-    *n_marked = last + 1;
     return marks;
 }
 
-static void field_fill(const struct planner *p, struct field *f)
+static uint32_t field_cell(struct field *f, uint32_t *first_of_class, uint32_t class,
+                           uint64_t pending)
+{
+    for (uint32_t i = first_of_class[class]; i != UINT32_MAX; i = f->cells[i].next)
+        if (f->cells[i].pending == pending)
+            return i;
+    if ((f->n_cells & (f->n_cells - 1)) == 0)
+        f->cells = mem_resize(f->cells, f->n_cells ? 2 * (size_t)f->n_cells : 1, sizeof(*f->cells));
+    f->cells[f->n_cells] = (struct cell){class, pending, 0, first_of_class[class]};
+    return first_of_class[class] = f->n_cells++;
+}
+
+/** Finds the cell of each commit; UINT32_MAX for those that do not guide. */
+static uint32_t *field_cells(const struct planner *p, struct field *f, const uint64_t *marks)
 {
     const struct posterior *post = p->posterior;
-    uint32_t n_marked, *marks = field_marks(p, f, &n_marked);
+    uint64_t is_pending = (UINT64_C(1) << f->n_pending) - 1;
+    uint32_t *cell_of = mem_array(p->dag->n, sizeof(*cell_of));
+    uint32_t *first_of_class = mem_array(post->n_classes, sizeof(*first_of_class));
 
-    f->shares = mem_array((size_t)f->n * post->n_classes, sizeof(*f->shares));
-    for (uint32_t c = 0; c < n_marked; c++) {
+    memset(first_of_class, 0xff, post->n_classes * sizeof(*first_of_class));
+    for (uint32_t c = 0; c < p->dag->n; c++) {
         uint32_t k = post->class_of[c];
+        cell_of[c] = UINT32_MAX;
         if (k == UINT32_MAX || !does_guide(&post->classes[k]))
             continue;
-        for (uint32_t left = marks[c]; left; left &= left - 1)
-            f->shares[(size_t)__builtin_ctz(left) * post->n_classes + k] += post->weight[c];
+        cell_of[c] = field_cell(f, first_of_class, k, marks[c] & is_pending);
+        f->cells[cell_of[c]].weight += post->weight[c];
     }
-    for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t k = 0; k < post->n_classes; k++) {
-            double *share = &f->shares[(size_t)i * post->n_classes + k];
-            *share = fmin(*share / post->classes[k].weight, 1);
+    mem_free(first_of_class);
+    return cell_of;
+}
+
+static void field_shares(const struct planner *p, struct field *f)
+{
+    uint64_t *marks = field_marks(p, f);
+    uint32_t *cell_of = field_cells(p, f, marks);
+
+    f->shares = mem_array((size_t)(f->n - f->n_pending) * f->n_cells + 1, sizeof(*f->shares));
+    for (uint32_t c = 0; c < p->dag->n; c++) {
+        if (cell_of[c] == UINT32_MAX)
+            continue;
+        for (uint64_t left = marks[c] >> f->n_pending; left; left &= left - 1)
+            f->shares[(size_t)__builtin_ctzll(left) * f->n_cells + cell_of[c]] +=
+                p->posterior->weight[c];
+    }
+    for (uint32_t i = 0; i < f->n - f->n_pending; i++)
+        for (uint32_t k = 0; k < f->n_cells; k++) {
+            double *share = &f->shares[(size_t)i * f->n_cells + k];
+            *share = fmin(*share / f->cells[k].weight, 1);
         }
     mem_free(marks);
+    mem_free(cell_of);
+}
+
+static void field_add_atom(struct field *f, double weight, uint32_t cell, const struct side *good,
+                           const struct side *bad, double sigma)
+{
+    if (weight < least_weight)
+        return;
+    f->atoms[f->n_atoms++] = (struct atom){
+        .weight = weight,
+        .cell = cell,
+        .good = {.mean = good->mean, .var = good->var, .run_var = sigma * sigma},
+        .bad = {.mean = bad->mean, .var = bad->var, .run_var = sigma * sigma},
+    };
+}
+
+static void field_atoms(const struct planner *p, struct field *f)
+{
+    const struct posterior *post = p->posterior;
+
+    f->atoms = mem_array(2 * (size_t)f->n_cells + 1, sizeof(*f->atoms));
+    field_add_atom(f, post->p_none, UINT32_MAX, &post->none.all, &post->none.all, post->none.sigma);
+    for (uint32_t i = 0; i < f->n_cells; i++)
+        for (int higher = 0; higher < 2; higher++) {
+            const struct hypothesis *h = &post->classes[f->cells[i].class];
+            const struct fit *fit = &h->fit[higher];
+            field_add_atom(f, h->p[higher] * f->cells[i].weight / h->weight, i, &fit->good,
+                           &fit->bad, fit->sigma);
+        }
+}
+
+static void field_fini(struct field *f)
+{
+    mem_free(f->cells);
+    mem_free(f->shares);
+    mem_free(f->atoms);
+}
+DEFINE_AUTO_FINI(struct field, field_fini)
+
+static void mixture_fill(const struct field *f, const double *shares, struct mixture *m)
+{
+    for (uint32_t i = 0; i < f->n_atoms; i++) {
+        const struct atom *a = &f->atoms[i];
+        double share = a->cell == UINT32_MAX ? 0 : shares[a->cell];
+        struct component good = a->good, bad = a->bad;
+        good.weight = a->weight * (1 - share);
+        bad.weight = a->weight * share;
+        if (good.weight >= least_weight)
+            mixture_add(m, &good);
+        if (bad.weight >= least_weight)
+            mixture_add(m, &bad);
+    }
 }
 
 /** The few best of many. */
@@ -199,27 +205,6 @@ static double price_of(const struct planner *p, uint32_t revision, uint32_t n_ru
     double build =
         p->testable[revision] == TESTABLE_YES ? 0 : fmax(p->build_price, least_build_price);
     return build + p->task_price + n_runs;
-}
-
-static void consider(const struct planner *p, const struct field *f, uint32_t at,
-                     struct probe *best)
-{
-    struct mixture m;
-    uint32_t revision = f->revisions[at];
-    double p_works = p->testable[revision] == TESTABLE_YES ? 1 : p->p_builds[revision];
-
-    mixture_fill(p->posterior, f->shares + (size_t)at * p->posterior->n_classes, &m);
-    for (size_t i = 0; i < LEN(repeats); i++) {
-        struct probe c = {
-            .revision = revision,
-            .n_runs = repeats[i],
-            .info_bits = p_works * information(p->posterior, &m, repeats[i]),
-            .price_runs = price_of(p, revision, repeats[i]),
-        };
-        double best_rate = best->price_runs > 0 ? best->info_bits / best->price_runs : 0;
-        if (c.info_bits / c.price_runs > best_rate * (1 + 1e-9))
-            *best = c;
-    }
 }
 
 static void shortlist_fill(const struct planner *p, struct shortlist *unbuilt,
@@ -262,23 +247,76 @@ static void field_add(struct field *f, const struct shortlist *s)
         f->revisions[f->n++] = s->items[i].revision;
 }
 
-struct probe planner_choose(const struct planner *p)
+static void field_fill(const struct planner *p, struct field *f)
 {
-    struct probe best = {.revision = UINT32_MAX};
     struct shortlist unbuilt = {.cap = N_UNBUILT}, built = {.cap = N_BUILT};
-    const uint32_t ends[] = {p->good, p->bad};
-    struct field f = {0};
+    const uint32_t ends[N_ENDS] = {p->good, p->bad};
 
     shortlist_fill(p, &unbuilt, &built);
-    field_add(&f, &unbuilt);
-    field_add(&f, &built);
+    field_add(f, &unbuilt);
+    field_add(f, &built);
     for (size_t i = 0; i < LEN(ends); i++)
         if (!p->is_barred[ends[i]] && p->testable[ends[i]] == TESTABLE_YES)
-            f.revisions[f.n++] = ends[i];
+            f->revisions[f->n++] = ends[i];
+    field_shares(p, f);
+    field_atoms(p, f);
+}
+
+/** A choice of revision and repeats, and at most how much it can tell for its price. */
+struct option {
+    uint32_t at;
+    struct probe probe;
+    double bound;
+};
+
+static uint32_t options_fill(const struct planner *p, const struct field *f,
+                             struct mixture *mixtures, struct option *options)
+{
+    uint32_t n = 0;
+
+    for (uint32_t at = 0; at < f->n - f->n_pending; at++) {
+        struct mixture *m = &mixtures[at];
+        uint32_t revision = f->revisions[f->n_pending + at];
+        double p_works = p->testable[revision] == TESTABLE_YES ? 1 : p->p_builds[revision];
+        *m = (struct mixture){.is_rate = p->posterior->is_rate};
+        mixture_fill(f, f->shares + (size_t)at * f->n_cells, m);
+        for (size_t i = 0; i < LEN(repeats); i++) {
+            struct option *o = &options[n++];
+            *o = (struct option){.at = at, .probe = {revision, repeats[i], p_works}};
+            o->probe.price_runs = price_of(p, revision, repeats[i]);
+            o->bound = p_works * mixture_bound_bits(m, repeats[i]) / o->probe.price_runs;
+        }
+    }
+    return n;
+}
+
+struct probe planner_choose(const struct planner *p)
+{
+    AUTO(field_fini) struct field f = {0};
+    struct option options[MAX_CHOICES * N_REPEATS];
+    struct probe best = {.revision = UINT32_MAX};
+    double best_rate = 0;
+
     field_fill(p, &f);
-    for (uint32_t i = 0; i < f.n; i++)
-        consider(p, &f, i, &best);
-    mem_free(f.shares);
+    struct mixture *mixtures = mem_array(MAX_CHOICES, sizeof(*mixtures));
+    uint32_t n = options_fill(p, &f, mixtures, options);
+    while (n > 0) {
+        uint32_t next = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (options[i].bound > options[next].bound)
+                next = i;
+        struct option o = options[next];
+        if (o.bound <= best_rate)
+            break;
+        options[next] = options[--n];
+        o.probe.info_bits *= mixture_bits(&mixtures[o.at], o.probe.n_runs);
+        double rate = o.probe.info_bits / o.probe.price_runs;
+        if (rate > best_rate * (1 + 1e-9)) {
+            best = o.probe;
+            best_rate = rate;
+        }
+    }
+    mem_free(mixtures);
     return best;
 }
 
