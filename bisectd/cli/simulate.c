@@ -244,7 +244,12 @@ static json *to_json(const char *policy, const struct tally *t)
     json_put(o, "builds_mean", json_new_real(t->builds));
     json_put(o, "cost_mean", json_new_real(t->cost));
     json_put(o, "rounds_mean", json_new_real(t->rounds));
-    return json_put(o, "floor_runs", json_new_real(t->floor_runs));
+    json_put(o, "floor_runs", json_new_real(t->floor_runs));
+    json_put(o, "decisions_mean", json_new_real(t->decisions));
+    json_put(o, "share_error", json_new_real(t->share_error));
+    json_put(o, "beside_culprit", json_new_real(t->beside_culprit));
+    json_put(o, "beside_named", json_new_real(t->beside_named));
+    return json_put(o, "beside_wrong", json_new_real(t->beside_wrong));
 }
 
 static void to_text(const char *policy, const struct tally *t, double cpu_s, const struct style *s,

@@ -237,3 +237,25 @@ enum score scene_score(const struct scene *s, const struct answer *a)
     }
     return SCORE_UNDECIDED;
 }
+
+static bool is_named(const struct answer *a, uint32_t revision)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->kind == ANSWER_CULPRITS && a->revisions[i] == revision)
+            return true;
+    return false;
+}
+
+struct beside scene_beside(const struct scene *s, const struct answer *a)
+{
+    const uint32_t beside[2] = {s->broken_from - 1, s->broken_to};
+    struct beside out = {0};
+
+    for (uint32_t i = 0; i < LEN(beside) && s->broken_to > s->broken_from; i++) {
+        bool is_true = is_culprit(s, beside[i]); /* never good, which is 0 */
+        out.is_culprit |= is_true;
+        out.is_named |= is_named(a, beside[i]);
+        out.is_wrong |= is_named(a, beside[i]) && !is_true;
+    }
+    return out;
+}

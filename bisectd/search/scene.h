@@ -100,4 +100,15 @@ void answer_add(struct answer *a, uint32_t revision);
 enum score { SCORE_EXACT, SCORE_WRONG, SCORE_UNDECIDED };
 enum score scene_score(const struct scene *s, const struct answer *a);
 
+/**
+ * The commits next to a broken stretch that can be tested, the last before it (unless that is good)
+ * and the first after it, are easily blamed for what the stretch hides. Is one of them a culprit,
+ * is one of them named as a culprit, and is one of them named that is none? All false without a
+ * stretch.
+ */
+struct beside {
+    bool is_culprit, is_named, is_wrong;
+};
+struct beside scene_beside(const struct scene *s, const struct answer *a);
+
 #endif

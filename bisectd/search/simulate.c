@@ -58,6 +58,7 @@ void simulation_record(const struct simulation *s, uint32_t number, struct trial
         .n_decisions = scene.n_decisions,
         .rounds = scene.now,
         .share_error = NAN,
+        .beside = scene_beside(&scene, &answer),
     };
     if (out->score == SCORE_EXACT && answer.kind == ANSWER_CULPRITS)
         out->share_error = share_error(&scene, &answer);
@@ -113,6 +114,9 @@ void simulation_tally(const struct simulation *s, const struct trial *trials, ui
         t.builds += trials[i].n_builds;
         t.rounds += trials[i].rounds;
         t.decisions += trials[i].n_decisions;
+        t.beside_culprit += trials[i].beside.is_culprit;
+        t.beside_named += trials[i].beside.is_named;
+        t.beside_wrong += trials[i].beside.is_wrong;
         if (!isnan(trials[i].share_error)) {
             share += trials[i].share_error;
             n_shares += 1;
@@ -122,6 +126,9 @@ void simulation_tally(const struct simulation *s, const struct trial *trials, ui
     t.builds /= n;
     t.rounds /= n;
     t.decisions /= n;
+    t.beside_culprit /= n;
+    t.beside_named /= n;
+    t.beside_wrong /= n;
     for (uint32_t i = 0; i < n; i++)
         squares += (trials[i].n_runs - t.runs) * (trials[i].n_runs - t.runs);
     t.exact = count[SCORE_EXACT] / n;

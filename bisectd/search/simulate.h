@@ -21,6 +21,7 @@ struct trial {
     uint32_t n_runs, n_builds, n_decisions;
     double rounds;      /* run lengths from begin to end */
     double share_error; /* mean of several culprits' shares; nan unless exact with shares known */
+    struct beside beside;
 };
 /** Safe on several threads at once. */
 void simulation_trial(const struct simulation *s, uint32_t number, struct trial *out);
@@ -35,7 +36,8 @@ struct tally {
     double runs, builds, cost, rounds, decisions; /* means */
     double runs_error;                            /* standard error of the mean of runs */
     double share_error; /* mean over the trials that have one; nan if none has */
-    double floor_runs;  /* bound L1; nan without a change */
+    double beside_culprit, beside_named, beside_wrong; /* fractions; see scene_beside() */
+    double floor_runs;                                 /* bound L1; nan without a change */
 };
 /** Pre: n > 0. */
 void simulation_tally(const struct simulation *s, const struct trial *trials, uint32_t n,

@@ -4,14 +4,16 @@
 . "$(dirname "$0")/lib.sh"
 
 fields='["policy","trials","exact","wrong","undecided","runs_mean","builds_mean","cost_mean",
-         "rounds_mean","floor_runs"]'
+         "rounds_mean","floor_runs","decisions_mean","share_error","beside_culprit","beside_named",
+         "beside_wrong"]'
 
 claim "one document with these fields and no others, for every policy"
 for policy in bisectd git pinpoint bayesect known; do
     run 0 bisectctl simulate --policy $policy --effect 4 --build-cost 10 --trials 20 --json
     json "keys_unsorted == $fields and .policy == \"$policy\" and .trials == 20 and
           ((.exact + .wrong + .undecided - 1) | fabs) < 1e-9 and
-          ((.runs_mean + 10 * .builds_mean - .cost_mean) | fabs) < 1e-6 and .floor_runs > 5"
+          ((.runs_mean + 10 * .builds_mean - .cost_mean) | fabs) < 1e-6 and .floor_runs > 5 and
+          .decisions_mean >= 1 and .share_error == null and .beside_named == 0"
 done
 
 claim "the same seed gives the same numbers, another seed others"

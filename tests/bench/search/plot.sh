@@ -65,5 +65,6 @@ END {
         printf "<path d=\"M%d %dh24\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", left + width + 15, y - 4, colours[i], names[i] == "bisectd" ? 3 : 1.5, names[i] == "floor" ? " stroke-dasharray=\"5 4\"" : ""
         text(left + width + 45, y, "start", 12, "black", labels[i])
     }
+    text(left + width + 15, y + 24, "start", 11, "#555555", "hollow: right under 90 %")
     print "</svg>"
 }' "$1/cells.tsv"

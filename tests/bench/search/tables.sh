@@ -8,14 +8,19 @@ played by bisectctl simulate, 2,000 to a cell, seed 1. TABLE is any of
 
     peers     git, Pinpoint, git-bayesect and a search told everything, against what was measured
               before: within 10 % of runs and .04 of exact
-    normal    ours on normal noise, 256 commits, with the limits on runs, cost, builds and exact
-    sizes     ours for 64 and 1,024 commits: runs within the same ratio to the floor
+    normal    ours on normal noise, 256 commits, with the limits on runs, cost, builds, exact, and on
+              CPU: .3 ms a decision on average
+    sizes     ours for 64 and 1,024 commits: runs within the same ratio to the floor; with "normal"
+              within an hour
     none      no change at all, on every family
     families  every family of noise, effects 1, 2 and 4, confidence .95 and .99
     workers   one, four and eight workers
     side      cost at effect 1 and 10 runs a build, side by side with the others
-    steps     two steps of 2 and 4 standard deviations, in either order
-    broken    a fifth of the range cannot be built
+    steps     two steps of 2 and 4 standard deviations, in either order, at least 16 commits apart;
+              "share off" is how far the shares are from the truth on average
+    broken    a fifth of the range cannot be built; the commits next to the stretch (the last that
+              can be tested before it, the first after it) are named wrongly no more often than
+              1 - confidence of how often one of them is the culprit
 
 (default: all). Each cell is written to DIR/cells.tsv as it ends, and a cell that is there is not
 played again: begin a new DIR for a new build. A row that breaks a limit says so, and then the exit
@@ -38,20 +43,33 @@ cells=$dir/cells.tsv
 touch "$cells"
 failures=0
 
-# Plays a cell unless it is there, and sets its numbers: exact wrong undecided runs builds cost
-# rounds floor.
+# Plays a cell and prints its numbers, in the order in which they are read below. CPU is user time,
+# a decision, in ms.
+play() { # FLAGS...
+    local TIMEFORMAT='%U %R' cpu_s seconds
+    { time "$BISECTD_BIN/bisectctl" simulate "$@" --seed 1 --json >"$dir/cell.json" 2>"$dir/cell.err"; } 2>"$dir/cell.time" ||
+        { cat "$dir/cell.err" >&2; return 1; }
+    read -r cpu_s seconds <"$dir/cell.time"
+    jq -r --argjson cpu "$cpu_s" --argjson seconds "$seconds" '
+        [.exact, .wrong, .undecided, .runs_mean, .builds_mean, .cost_mean, .rounds_mean, .floor_runs // "-",
+         1000 * $cpu / .trials / .decisions_mean, $seconds, .share_error // "-", .beside_culprit, .beside_wrong] |
+        map(tostring) | join(" ")' "$dir/cell.json"
+}
+
+# Plays a cell unless it is there, and sets its numbers.
+declare -A taken_s # by each cell that was asked for
 cell() { # FLAGS...
-    local key="$* --trials $trials" line
+    local key="$* --trials $trials" line seconds
     case $key in *--trials*--trials*) key=$* ;; esac
     line=$(awk -F '\t' -v key="$key" '$1 == key { print $2 }' "$cells" | tail -1)
     if [ -z "$line" ]; then
         # shellcheck disable=SC2086
-        line=$("$BISECTD_BIN/bisectctl" simulate $key --seed 1 --json 2>/dev/null | jq -r '
-            [.exact, .wrong, .undecided, .runs_mean, .builds_mean, .cost_mean, .rounds_mean,
-             .floor_runs // "-"] | map(tostring) | join(" ")')
+        line=$(play $key)
         printf '%s\t%s\n' "$key" "$line" >>"$cells"
     fi
-    read -r exact wrong undecided runs builds cost rounds floor <<<"$line"
+    read -r exact wrong undecided runs builds cost rounds floor cpu seconds share_error beside_culprit \
+        beside_wrong <<<"$line"
+    taken_s[$key]=$seconds
 }
 
 is() { # AWK CONDITION
@@ -86,9 +104,10 @@ row() { # TEXT LIMIT...
 }
 
 numbers() {
-    printf '%8.1f %7.1f %8.1f   %.4f  %.4f  %.4f' "$runs" "$builds" "$cost" "$exact" "$wrong" "$undecided"
+    printf '%8.1f %7.1f %8.1f   %.4f  %.4f  %.4f  %6.3f' "$runs" "$builds" "$cost" "$exact" "$wrong" \
+        "$undecided" "$cpu"
 }
-heading='    runs  builds     cost    exact   wrong  undecided'
+heading='    runs  builds     cost    exact   wrong   undec.  ms CPU'
 
 is_right() { # LEAST EXACT, MOST WRONG (fractions)
     echo "$trials * (1 - $exact) <= $(most "$(of_4 "1 - $1")") + 1e-6;exact under $1"
@@ -134,25 +153,26 @@ limits='1 .95 115 12 210 70
 
 table_normal() {
     local effect least most_runs most_builds most_cost most_stored
+    taken_s=()
     printf '\nOurs, 256 commits, normal noise, .95\n%-34s%s   limit, floor\n' "" "$heading"
     while read -r effect least most_runs most_builds most_cost most_stored; do
         cell --effect "$effect" --confidence .95
         mapfile -t right < <(is_right "$least" .05)
         row "$(printf 'd=%-3s builds free               %s   %6s %6.1f' "$effect" "$(numbers)" "$most_runs" "$floor")" \
-            "${right[@]}" "$runs <= $most_runs;runs" "$builds <= $most_builds;builds"
+            "${right[@]}" "$runs <= $most_runs;runs" "$builds <= $most_builds;builds" "$cpu <= .3;CPU"
         cell --effect "$effect" --confidence .95 --build-cost 10
         mapfile -t right < <(is_right "$least" .05)
         row "$(printf 'd=%-3s a build is 10 runs         %s   %6s' "$effect" "$(numbers)" "$most_cost")" \
-            "${right[@]}" "$cost <= $most_cost;cost"
+            "${right[@]}" "$cost <= $most_cost;cost" "$cpu <= .3;CPU"
         cell --effect "$effect" --confidence .95 --stored 50
         mapfile -t right < <(is_right "$least" .05)
         row "$(printf 'd=%-3s 50 stored runs each end    %s   %6s' "$effect" "$(numbers)" "$most_stored")" \
-            "${right[@]}" "$runs <= $most_stored;runs"
+            "${right[@]}" "$runs <= $most_stored;runs" "$cpu <= .3;CPU"
     done <<<"$limits"
 }
 
 table_sizes() {
-    local n effect least most_runs ratio
+    local n effect least most_runs ratio minutes
     printf '\nOurs, normal noise, .95, builds free\n%-34s%s   limit, floor\n' "" "$heading"
     for n in 64 1024; do
         while read -r effect least most_runs _; do
@@ -164,6 +184,8 @@ table_sizes() {
                 "$(of "$ratio * $floor")" "$floor")" "${right[@]}" "$runs <= $ratio * $floor;runs"
         done <<<"$limits"
     done
+    minutes=$(printf '%s\n' "${taken_s[@]}" | awk '{ s += $1 } END { printf "%.1f", s / 60 }')
+    row "these, and those of 256 commits, took $minutes minutes" "$minutes <= 60;an hour"
 }
 
 families='gaussian lognormal bimodal outliers count drift workers'
@@ -245,20 +267,24 @@ table_side() {
 }
 
 table_steps() {
-    printf '\nTwo steps, of 2 and 4 standard deviations, .95, 200 searches\n%-34s%s\n' "" "$heading"
+    printf '\nTwo steps, of 2 and 4 standard deviations, .95, 200 searches\n%-34s%s   share off\n' "" "$heading"
     cell --effect 2,4 --confidence .95 --trials 200
-    row "$(printf '%-34s%s' "both and only both" "$(numbers)")" "$exact >= .9;exact" "$wrong <= .05;wrong"
+    row "$(printf '%-34s%s   %s' "both and only both" "$(numbers)" "$share_error")" \
+        "$exact >= .9;exact" "$wrong <= .05;a third commit named" "${share_error/#-/1} <= .1;shares"
 }
 
 table_broken() {
     local whole
-    printf '\nA fifth of the range cannot be built, d=2, .95\n%-34s%s   part of whole\n' "" "$heading"
+    printf '\nA fifth of the range cannot be built, d=2, .95\n%-34s%s   part of whole; next to it: culprit, named wrongly\n' \
+        "" "$heading"
     for price in 0 10; do
         cell --effect 2 --confidence .95 --build-cost $price
         whole=$cost
         cell --effect 2 --confidence .95 --build-cost $price --broken .2
-        row "$(printf 'a build is %-2s runs               %s   %6s' $price "$(numbers)" "$(of "$cost / $whole")")" \
-            "$trials * $wrong <= $(most .05) + 1e-6;wrong over .05" "$cost <= 1.25 * $whole;cost"
+        row "$(printf 'a build is %-2s runs               %s   %6s   %s, %s' $price "$(numbers)" \
+            "$(of "$cost / $whole")" "$beside_culprit" "$beside_wrong")" \
+            "$trials * $wrong <= $(most .05) + 1e-6;wrong over .05" "$cost <= 1.25 * $whole;cost" \
+            "$trials * $beside_wrong <= $(most "$(awk "BEGIN { print .05 * $beside_culprit }")") + 1e-6;blamed for the stretch"
     done
 }
 

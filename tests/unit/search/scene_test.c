@@ -168,6 +168,44 @@ START_TEST(answers_are_scored)
 }
 END_TEST
 
+/* The stretch is 90 to 99: 89 and 100 are next to it. */
+/* clang-format off */
+static const struct {
+    const char *name;
+    uint32_t culprit, named;
+    enum answer_kind kind;
+    bool has_stretch;
+    struct beside want;
+} neighbours[] = {
+    {"the one before, rightly", 89, 89, ANSWER_CULPRITS, true, {true, true, false}},
+    {"the one before, for what the stretch hides", 95, 89, ANSWER_CULPRITS, true, {false, true, true}},
+    {"the one after, for what the stretch hides", 95, 100, ANSWER_CULPRITS, true, {false, true, true}},
+    {"the one after, for the one before", 89, 100, ANSWER_CULPRITS, true, {true, true, true}},
+    {"another commit", 95, 88, ANSWER_CULPRITS, true, {false, false, false}},
+    {"a range blames nobody", 95, 100, ANSWER_RANGE, true, {false, false, false}},
+    {"without a stretch nothing is next to it", 95, 100, ANSWER_CULPRITS, false, {false, false, false}},
+};
+/* clang-format on */
+
+START_TEST(commits_beside_a_stretch)
+{
+    AUTO(scene_fini) struct scene s;
+    AUTO(answer_fini) struct answer a = {.kind = neighbours[_i].kind};
+
+    scene_init(&s, &plain, 0);
+    s.culprits[0] = neighbours[_i].culprit;
+    if (neighbours[_i].has_stretch) {
+        s.broken_from = 90;
+        s.broken_to = 100;
+    }
+    answer_add(&a, neighbours[_i].named);
+    struct beside got = scene_beside(&s, &a), want = neighbours[_i].want;
+    ck_assert_msg(got.is_culprit == want.is_culprit && got.is_named == want.is_named &&
+                      got.is_wrong == want.is_wrong,
+                  "%s", neighbours[_i].name);
+}
+END_TEST
+
 START_TEST(below_the_minimum_effect_none_is_right_too)
 {
     struct setting setting = plain;
@@ -191,6 +229,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, culprits_are_anywhere);
     tcase_add_test(tc, a_small_range_may_be_full_of_culprits);
+    tcase_add_loop_test(tc, commits_beside_a_stretch, 0, LEN(neighbours));
     tcase_add_test(tc, a_broken_stretch_lies_between_the_ends);
     tcase_add_test(tc, clock_and_bill);
     tcase_add_test(tc, what_is_broken_costs_a_build_and_gives_no_runs);

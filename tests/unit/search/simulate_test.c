@@ -219,10 +219,10 @@ START_TEST(tally_adds_up)
     struct setting setting = plain;
     struct tally t;
     const struct trial trials[] = {
-        {SCORE_EXACT, 10, 3, 6, 25, .02},
-        {SCORE_WRONG, 20, 5, 6, 45, NAN},
-        {SCORE_UNDECIDED, 30, 4, 6, 50, NAN},
-        {SCORE_EXACT, 20, 4, 6, 40, .04},
+        {SCORE_EXACT, 10, 3, 6, 25, .02, {true, true, false}},
+        {SCORE_WRONG, 20, 5, 6, 45, NAN, {false, true, true}},
+        {SCORE_UNDECIDED, 30, 4, 6, 50, NAN, {true, false, false}},
+        {SCORE_EXACT, 20, 4, 6, 40, .04, {true, true, false}},
     };
 
     setting.build_cost = 5;
@@ -237,6 +237,9 @@ START_TEST(tally_adds_up)
     ck_assert_double_eq(t.rounds, 40);
     ck_assert_double_eq(t.decisions, 6);
     ck_assert_double_eq_tol(t.share_error, .03, 1e-12);
+    ck_assert_double_eq(t.beside_culprit, .75);
+    ck_assert_double_eq(t.beside_named, .75);
+    ck_assert_double_eq(t.beside_wrong, .25);
     ck_assert_double_eq_tol(t.runs_error, sqrt(200. / 3 / 4), 1e-12);
     ck_assert_double_eq_tol(t.floor_runs, 15.05, .05);
 }
