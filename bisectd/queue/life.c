@@ -30,10 +30,11 @@ static const struct {
     bool counts_try;
     bool counts_death;
 } reasons[RETURN_REASON_COUNT] = {
-    [RETURN_FAULT]   = {"fault",              true,  false},
-    [RETURN_EXPIRED] = {"lease expired",      true,  false},
-    [RETURN_DIED]    = {"worker died",        false, true},
-    [RETURN_RESTART] = {"service restarted",  false, false},
+    [RETURN_FAULT]   = {"fault",                   true,  false},
+    [RETURN_EXPIRED] = {"lease expired",           true,  false},
+    [RETURN_DIED]    = {"worker died",             false, true},
+    [RETURN_RESTART] = {"service restarted",       false, false},
+    [RETURN_YIELDED] = {"made way for other work", false, false},
 };
 
 const struct life_limits life_limits_default = {.max_tries = 3, .max_deaths = 10};

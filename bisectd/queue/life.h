@@ -25,6 +25,7 @@ enum return_reason {
     RETURN_EXPIRED, /* its worker was not heard of in time */
     RETURN_DIED,    /* its worker is known to be dead, or came back with no memory of it */
     RETURN_RESTART, /* we stopped, not the worker's doing: counts as nothing */
+    RETURN_YIELDED, /* others wait for the worker, and nobody for this: counts as nothing */
     RETURN_REASON_COUNT
 };
 const char *return_reason_name(enum return_reason r);

@@ -77,7 +77,7 @@ enum err_code store_bisection_find(struct store *s, const struct digest *request
 
 #define COLUMNS                                                                                    \
     "b.id, b.state, b.request_key, b.build_key, b.measure_key, b.project, b.metric, b.platform,"   \
-    " b.created_ns, b.finished_ns, b.used_ns, b.message, v.verdict, b.request"
+    " b.created_ns, b.finished_ns, b.used_ns, b.message, v.verdict, b.request, b.when_idle"
 #define TABLES "bisections AS b LEFT JOIN verdicts AS v ON v.bisection = b.id"
 
 static struct digest digest_of(struct query *q, int column)
@@ -106,6 +106,7 @@ static enum err_code read_row(struct query *q, enum row_depth depth, struct bise
     b->finished.ns = query_int(q, 9);
     b->used_ns = query_int(q, 10);
     b->message = query_dup(q, 11);
+    b->when_idle = query_int(q, 14);
 
     enum err_code code = bisection_state_parse(query_text(q, 1), &b->state, e);
     if (!code)
@@ -260,6 +261,23 @@ enum err_code store_bisection_use(struct store *s, const char *id, int64_t ns, s
     if (!code && !n)
         return not_found(e, "bisection", id);
     return code;
+}
+
+enum err_code store_bisection_set_when_idle(struct store *s, const char *id, bool when_idle,
+                                            struct err *e)
+{
+    AUTO(unit_end) struct unit u = {0};
+    int64_t n = 0;
+    enum err_code code = unit_begin(s, &u, e);
+    if (!code)
+        code = db_run(s, "UPDATE bisections SET when_idle = ?2 WHERE id = ?1",
+                      CELLS(cell_text(id), cell_int(when_idle)), &n, e);
+    if (!code && !n)
+        return not_found(e, "bisection", id);
+    if (!code)
+        code = db_run(s, "UPDATE tasks SET when_idle = ?2 WHERE bisection = ?1",
+                      CELLS(cell_text(id), cell_int(when_idle)), NULL, e);
+    return code ? code : unit_keep(&u, e);
 }
 
 enum err_code store_range_put(struct store *s, const char *bisection, const struct range *range,

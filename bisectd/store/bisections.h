@@ -18,6 +18,7 @@ struct bisection_row {
     struct utc finished; /* ns 0: not yet */
     int64_t used_ns;     /* wall time over all sittings */
     char *message;       /* for people, may be NULL */
+    bool when_idle;      /* its tasks wait for workers with nothing else to do */
     json *verdict;       /* of the verdicts table, NULL if none is stored */
 };
 void bisection_row_free(struct bisection_row *b);
@@ -57,6 +58,10 @@ MUST_CHECK enum err_code store_bisection_set_state(struct store *s, const char *
 /** Adds to used_ns. */
 MUST_CHECK enum err_code store_bisection_use(struct store *s, const char *id, int64_t ns,
                                              struct err *e);
+
+/** Whether its tasks, those there are included, wait for workers with nothing else to do. */
+MUST_CHECK enum err_code store_bisection_set_when_idle(struct store *s, const char *id,
+                                                       bool when_idle, struct err *e);
 
 /** Replaces. */
 MUST_CHECK enum err_code store_range_put(struct store *s, const char *bisection,

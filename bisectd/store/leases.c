@@ -140,34 +140,39 @@ static enum err_code read_waiting(struct query *q, struct utc at, struct market 
 }
 
 /* Walks from one bisection with queued tasks to the next by the index on (state, platform,
- * bisection), without reading what lies between. */
+ * when_idle, bisection), without reading what lies between. */
 /* clang-format off */
 #define SELECT_WAITING                                                                             \
     "WITH RECURSIVE queued(b) AS ("                                                                \
-    "  SELECT min(bisection) FROM tasks WHERE state = 'queued' AND platform = ?1"                  \
+    "  SELECT min(bisection) FROM tasks"                                                           \
+    "   WHERE state = 'queued' AND platform = ?1 AND when_idle = ?5"                               \
     "  UNION ALL"                                                                                  \
     "  SELECT (SELECT min(bisection) FROM tasks"                                                   \
-    "   WHERE state = 'queued' AND platform = ?1 AND bisection > queued.b)"                        \
+    "   WHERE state = 'queued' AND platform = ?1 AND when_idle = ?5 AND bisection > queued.b)"     \
     "  FROM queued WHERE queued.b IS NOT NULL),"                                                   \
     " fair AS MATERIALIZED (SELECT b,"                                                             \
-    "  (SELECT count(*) FROM tasks"                                                                \
-    "   WHERE state = 'leased' AND platform = ?1 AND bisection = queued.b) AS n_leased,"           \
-    "  (SELECT min(seq) FROM tasks"                                                                \
-    "   WHERE state = 'queued' AND platform = ?1 AND bisection = queued.b) AS oldest"              \
+    "  (SELECT count(*) FROM tasks WHERE state = 'leased' AND platform = ?1 AND when_idle = ?5"    \
+    "   AND bisection = queued.b) AS n_leased,"                                                    \
+    "  (SELECT min(seq) FROM tasks WHERE state = 'queued' AND platform = ?1 AND when_idle = ?5"    \
+    "   AND bisection = queued.b) AS oldest"                                                       \
     "  FROM queued WHERE b IS NOT NULL ORDER BY n_leased, oldest LIMIT ?2 OFFSET ?3)"              \
     " SELECT t.seq, t.id, t.bisection, t.platform, t.tags, t.failed_by, t.queued_ns,"              \
     "  fair.n_leased"                                                                              \
     " FROM fair JOIN tasks AS t ON t.seq IN (SELECT seq FROM tasks"                                \
-    "  WHERE state = 'queued' AND platform = ?1 AND bisection = fair.b ORDER BY seq LIMIT ?4)"
+    "  WHERE state = 'queued' AND platform = ?1 AND when_idle = ?5 AND bisection = fair.b"         \
+    "  ORDER BY seq LIMIT ?4)"
 /* clang-format on */
 
-static enum err_code read_tasks(struct store *s, const char *platform, int64_t skip, struct utc at,
-                                struct market *m, struct err *e)
+/** Work that others wait for, and work for when there is none of that. */
+enum urgency { WHEN_WANTED, WHEN_IDLE };
+
+static enum err_code read_tasks(struct store *s, const char *platform, enum urgency urgency,
+                                int64_t skip, struct utc at, struct market *m, struct err *e)
 {
     AUTO(query_end) struct query q = {0};
     enum err_code code = db_query(s, &q, SELECT_WAITING,
                                   CELLS(cell_text(platform), cell_int(BISECTIONS_AT_ONCE),
-                                        cell_int(skip), cell_int(TASKS_AT_ONCE)),
+                                        cell_int(skip), cell_int(TASKS_AT_ONCE), cell_int(urgency)),
                                   e);
     while (!code && query_next(&q))
         code = read_waiting(&q, at, m, e);
@@ -201,13 +206,14 @@ static bool any_failed(const struct market *m)
 }
 
 /** Of the bisections after the first `skip`. ERR_NOT_FOUND: nothing that fits among these. */
-static enum err_code choose_from(struct store *s, const struct lease_wish *w, int64_t skip,
-                                 struct utc at, struct id *task, bool *was_last, struct err *e)
+static enum err_code choose_from(struct store *s, const struct lease_wish *w, enum urgency urgency,
+                                 int64_t skip, struct utc at, struct id *task, bool *was_last,
+                                 struct err *e)
 {
     AUTO(market_fini) struct market m = {0};
     struct hand self = {.name = w->worker, .platform = w->platform, .tags = w->tags};
 
-    enum err_code code = read_tasks(s, w->platform, skip, at, &m, e);
+    enum err_code code = read_tasks(s, w->platform, urgency, skip, at, &m, e);
     if (!code && any_failed(&m))
         code = read_hands(s, w->platform, at, &m, e);
     if (code)
@@ -220,15 +226,44 @@ static enum err_code choose_from(struct store *s, const struct lease_wish *w, in
     return ERR_OK;
 }
 
-static enum err_code choose(struct store *s, const struct lease_wish *w, struct utc at,
-                            struct id *task, struct err *e)
+static enum err_code choose_of(struct store *s, const struct lease_wish *w, enum urgency urgency,
+                               struct utc at, struct id *task, struct err *e)
 {
     bool was_last = false;
     for (int64_t skip = 0;; skip += BISECTIONS_AT_ONCE) {
-        enum err_code code = choose_from(s, w, skip, at, task, &was_last, e);
+        enum err_code code = choose_from(s, w, urgency, skip, at, task, &was_last, e);
         if (code != ERR_NOT_FOUND || was_last)
             return code;
     }
+}
+
+/** Measuring holds up whoever measures on the same host. */
+static enum err_code is_host_wanted(struct store *s, const char *host, bool *out, struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+    enum err_code code = db_first(s, &q,
+                                  "SELECT EXISTS (SELECT 1 FROM leases AS l"
+                                  " JOIN tasks AS t ON t.id = l.task"
+                                  " WHERE l.state = 'open' AND l.host = ?1 AND NOT t.when_idle)",
+                                  CELLS(cell_text(host)), e);
+    if (!code)
+        *out = query_int(&q, 0);
+    return code;
+}
+
+static enum err_code choose(struct store *s, const struct lease_wish *w, struct utc at,
+                            struct id *task, struct err *e)
+{
+    bool is_wanted = false;
+    enum err_code code = choose_of(s, w, WHEN_WANTED, at, task, e);
+    if (code != ERR_NOT_FOUND)
+        return code;
+    code = is_host_wanted(s, w->host, &is_wanted, e);
+    if (code)
+        return code;
+    if (is_wanted)
+        return err_set(e, ERR_NOT_FOUND, "no task for worker %.80s", w->worker);
+    return choose_of(s, w, WHEN_IDLE, at, task, e);
 }
 
 static enum err_code check_draining(struct store *s, const char *worker, struct err *e)
@@ -372,7 +407,7 @@ enum err_code lease_give_back(struct store *s, const struct lease_row *l, enum r
     if (!code)
         code = task_save(s, l->task.text, &life, at, e);
     if (!code)
-        code = note_failure(s, l, reason, why != RETURN_RESTART, e);
+        code = note_failure(s, l, reason, why != RETURN_RESTART && why != RETURN_YIELDED, e);
     if (!code && why == RETURN_FAULT)
         code = lease_close(s, l->id.text, TENURE_FINISHED, 0, life.state, reason, at, e);
     else if (!code)
@@ -433,6 +468,20 @@ enum err_code store_leases_expire(struct store *s, struct utc at, struct mono no
 {
     return end_all(s, SELECT_LEASES "WHERE l.state = 'open' AND l.deadline_ns <= ?1 LIMIT 1",
                    cell_int(now.ns), RETURN_EXPIRED, at, out, e);
+}
+
+enum err_code store_leases_yield(struct store *s, struct utc held_since, struct utc at,
+                                 struct returned_list *out, struct err *e)
+{
+    return end_all(
+        s,
+        SELECT_LEASES
+        "WHERE l.state = 'open' AND t.when_idle AND l.taken_ns <= ?1"
+        " AND (EXISTS (SELECT 1 FROM tasks AS w WHERE w.state = 'queued'"
+        "       AND w.platform = t.platform AND NOT w.when_idle)"
+        "  OR EXISTS (SELECT 1 FROM leases AS o JOIN tasks AS w ON w.id = o.task"
+        "       WHERE o.state = 'open' AND o.host = l.host AND NOT w.when_idle)) LIMIT 1",
+        cell_int(held_since.ns), RETURN_YIELDED, at, out, e);
 }
 
 enum err_code store_leases_end_worker(struct store *s, const char *worker, enum return_reason why,

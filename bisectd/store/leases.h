@@ -27,7 +27,9 @@ void lease_row_fini(struct lease_row *l);
 DEFINE_AUTO_FINI(struct lease_row, lease_row_fini)
 
 /**
- * Gives the worker a task (queue/pick.h) and notes the worker as seen.
+ * Gives the worker a task (queue/pick.h) and notes the worker as seen. Tasks of bisections that
+ * wait for idle workers are given only if there is no other for it, and nobody else is at other
+ * work on its host.
  *
  * Errors: ERR_NOT_FOUND: nothing for this worker now. ERR_CONFLICT: it is draining.
  */
@@ -62,6 +64,10 @@ DEFINE_AUTO_FINI(struct returned_list, returned_list_fini)
 /** Ends the overdue ones. */
 MUST_CHECK enum err_code store_leases_expire(struct store *s, struct utc at, struct mono now,
                                              struct returned_list *out, struct err *e);
+/** Takes tasks that only idle workers are to do away from workers that have had them since before
+ *  `held_since` while somebody waits for other work: on that platform, or on that host. */
+MUST_CHECK enum err_code store_leases_yield(struct store *s, struct utc held_since, struct utc at,
+                                            struct returned_list *out, struct err *e);
 /** Ends all of one worker: it died (RETURN_DIED), or it asks for work while we think it has some.
  */
 MUST_CHECK enum err_code store_leases_end_worker(struct store *s, const char *worker,

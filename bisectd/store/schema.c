@@ -201,6 +201,41 @@ static const char *const migrations[] = {
     "  expires_ns INTEGER,"
     "  revoked INTEGER NOT NULL DEFAULT 0"
     ") STRICT;",
+
+    /* 2: work for idle workers alone, and what finished verdicts were checked with */
+    "ALTER TABLE bisections ADD COLUMN when_idle INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE tasks ADD COLUMN when_idle INTEGER NOT NULL DEFAULT 0;" /* as its bisection's */
+    "DROP INDEX tasks_state;"
+    "CREATE INDEX tasks_state ON tasks(state, platform, when_idle, bisection);"
+    "CREATE INDEX bisections_finished ON bisections(finished_ns, seq);"
+
+    "CREATE TABLE checks ("
+    "  seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  bisection TEXT NOT NULL REFERENCES bisections(id),"
+    "  claim TEXT NOT NULL," /* model/claim.h */
+    "  outcome TEXT,"        /* NULL: open */
+    "  reason TEXT,"
+    "  asked_ns INTEGER NOT NULL, ended_ns INTEGER,"
+    "  UNIQUE (bisection, claim)"
+    ") STRICT;"
+    "CREATE INDEX checks_open ON checks(seq) WHERE outcome IS NULL;"
+    "CREATE TABLE check_parts ("
+    "  seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  checked INTEGER NOT NULL REFERENCES checks(seq),"
+    "  base TEXT NOT NULL," /* revision */
+    "  comparison TEXT NOT NULL UNIQUE REFERENCES bisections(id),"
+    "  found TEXT" /* NULL: measuring */
+    ") STRICT;"
+    "CREATE INDEX check_parts_checked ON check_parts(checked);"
+    "CREATE INDEX check_parts_open ON check_parts(comparison) WHERE found IS NULL;"
+
+    /* Derived too: does what is stated follow from the samples? */
+    "CREATE TABLE replays ("
+    "  bisection TEXT PRIMARY KEY REFERENCES bisections(id),"
+    "  stated TEXT NOT NULL," /* of this verdict; another one is replayed anew */
+    "  outcome TEXT NOT NULL,"
+    "  says TEXT NOT NULL" /* what the samples say */
+    ") STRICT;",
 };
 
 /* What chains cover. The triggers are temporary, of our own connection: outside tools can still

@@ -40,8 +40,8 @@ enum err_code store_task_insert(struct store *s, const struct task_new *t, struc
     enum err_code code = db_run(
         s,
         "INSERT INTO tasks (id, bisection, ordinal, after_seq, state, spec, is_verification,"
-        " platform, tags, created_ns, queued_ns)"
-        " SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, platform, ?8, ?9, ?9"
+        " platform, tags, created_ns, queued_ns, when_idle)"
+        " SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, platform, ?8, ?9, ?9, when_idle"
         " FROM bisections WHERE id = ?2",
         CELLS(cell_text(id.text), cell_text(t->bisection), cell_int(t->spec->ordinal),
               cell_int(t->after_seq), cell_text(task_state_name(TASK_QUEUED)), cell_text(spec),

@@ -338,6 +338,76 @@ START_TEST(workers_are_remembered)
 }
 END_TEST
 
+START_TEST(work_for_idle_workers_waits_for_all_other)
+{
+    AUTO(place_fini) struct place p = place_new();
+    struct id check = bisection_in(&p, "check"), real = bisection_in(&p, "real");
+    struct lease_wish here = wish_of("w2"), there = wish_of("w3");
+    AUTO(lease_row_fini) struct lease_row none = {0};
+    there.host = "h2";
+
+    OK(store_bisection_set_when_idle(p.store, check.text, true, e));
+    struct id t0 = task_in(&p, &check, 0), t1 = task_in(&p, &real, 0);
+    AUTO(lease_row_fini) struct lease_row first = lease_in(&p, "w1", 0);
+    ck_assert_str_eq(first.task.text, t1.text); /* though it came later */
+    FAILS(store_lease_take(p.store, &here, noon, start, rule, &none, e), ERR_NOT_FOUND, "w2");
+
+    AUTO(lease_row_fini) struct lease_row other = {0};
+    OK(store_lease_take(p.store, &there, noon, start, rule, &other, e));
+    ck_assert_str_eq(other.task.text, t0.text);
+    accept_in(&p, &first);
+
+    /* Somebody waits for it after all. */
+    struct id t2 = task_in(&p, &check, 1);
+    OK(store_bisection_set_when_idle(p.store, check.text, false, e));
+    struct id t3 = task_in(&p, &check, 2);
+    AUTO(lease_row_fini) struct lease_row second = lease_in(&p, "w1", 0);
+    AUTO(lease_row_fini) struct lease_row third = lease_in(&p, "w2", 0);
+    ck_assert_str_eq(second.task.text, t2.text);
+    ck_assert_str_eq(third.task.text, t3.text);
+    FAILS(store_bisection_set_when_idle(p.store, "nosuch", true, e), ERR_NOT_FOUND, "nosuch");
+}
+END_TEST
+
+START_TEST(work_for_idle_workers_makes_way)
+{
+    AUTO(place_fini) struct place p = place_new();
+    struct id check = bisection_in(&p, "check"), real = bisection_in(&p, "real");
+    OK(store_bisection_set_when_idle(p.store, check.text, true, e));
+    struct id t0 = task_in(&p, &check, 0);
+    lease_away(&p, "w1", 0);
+
+    AUTO(returned_list_fini) struct returned_list alone = {0};
+    OK(store_leases_yield(p.store, utc_at(20), utc_at(30), &alone, e));
+    ck_assert_uint_eq(alone.n, 0); /* nobody waits */
+
+    task_in(&p, &real, 0);
+    AUTO(returned_list_fini) struct returned_list early = {0};
+    OK(store_leases_yield(p.store, utc_at(-1), utc_at(9), &early, e));
+    ck_assert_uint_eq(early.n, 0); /* it has it since a moment ago */
+
+    AUTO(returned_list_fini) struct returned_list back = {0};
+    OK(store_leases_yield(p.store, utc_at(0), utc_at(10), &back, e));
+    ck_assert_uint_eq(back.n, 1);
+    ck_assert_str_eq(back.items[0].task.text, t0.text);
+    expect_task(&p, &t0, TASK_QUEUED, 0, 0); /* it is not the worker's fault */
+
+    /* Measuring on one host is done in turn. */
+    AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 11);
+    struct lease_wish there = wish_of("w3");
+    there.host = "h2";
+    AUTO(lease_row_fini) struct lease_row again = {0};
+    OK(store_lease_take(p.store, &there, utc_at(11), mono_at(11), rule, &again, e));
+    ck_assert_str_eq(again.task.text, t0.text);
+    AUTO(returned_list_fini) struct returned_list elsewhere = {0};
+    OK(store_leases_yield(p.store, utc_at(20), utc_at(30), &elsewhere, e));
+    ck_assert_uint_eq(elsewhere.n, 0);
+    place_meddle(&p, "UPDATE leases SET host = 'h1'");
+    OK(store_leases_yield(p.store, utc_at(20), utc_at(30), &elsewhere, e));
+    ck_assert_uint_eq(elsewhere.n, 1);
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -354,6 +424,8 @@ int main(void)
         {a_dead_workers_task_goes_to_another, 1},
         {a_lonely_worker_gets_its_task_back, 1},
         {canceling_ends_the_lease, 1},
+        {work_for_idle_workers_waits_for_all_other, 1},
+        {work_for_idle_workers_makes_way, 1},
         {workers_are_remembered, 1},
     };
     return unit_run("leases", tests, LEN(tests));
