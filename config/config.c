@@ -85,6 +85,34 @@ static enum err_code set_limits(const json *given, struct limits *limits, struct
     return ERR_OK;
 }
 
+/* ---- calibration ---- */
+
+static enum err_code set_amount(const char *path, const json *given, int64_t *out, struct err *e)
+{
+    const struct schema_row *row = schema_find(SCHEMA_DAEMON, path);
+
+    if (json_is_number(given)) {
+        *out = json_int(given, 0);
+        return ERR_OK;
+    }
+    return schema_number(row, json_str(given, row->standard), out, e);
+}
+
+static enum err_code set_calibration(const json *given, struct calibration_config *c, struct err *e)
+{
+    const struct schema_row *share = schema_find(SCHEMA_DAEMON, "calibration.share");
+    double percent = 0;
+
+    if (schema_amount(share, json_str(json_at(given, "share"), share->standard), &percent))
+        return err_set(e, ERR_INVALID, "calibration.share: expected %s",
+                       schema_amount_words(share->type));
+    c->share = percent / 100;
+    if (set_amount("calibration.runs", json_at(given, "runs"), &c->n_runs, e) ||
+        set_amount("calibration.idle", json_at(given, "idle"), &c->idle_ns, e))
+        return ERR_INVALID;
+    return ERR_OK;
+}
+
 /* ---- defaults ---- */
 
 /* A folder of the XDG base directories, below which `rest` is appended. */
@@ -107,6 +135,8 @@ struct config *config_default(void)
     c->engine = ENGINE_LOCAL;
     c->n_workers = 1;
     c->limits = limits_default();
+    if (set_calibration(NULL, &c->calibration, NULL))
+        assert(!"a default of calibration is no number");
     if (listen_parse(schema_find(SCHEMA_DAEMON, "listen")->standard, &c->listen, NULL))
         assert(!"the default of listen is no address");
     return c;
@@ -307,7 +337,8 @@ static enum err_code set_values(struct config *c, const struct source *s, const 
     }
     c->engine = strcmp(engine, "pool") == 0 ? ENGINE_POOL : ENGINE_LOCAL;
     c->n_workers = (uint32_t)json_int(json_at(v, "workers"), c->n_workers);
-    if (set_limits(json_at(v, "limits"), &c->limits, e))
+    if (set_limits(json_at(v, "limits"), &c->limits, e) ||
+        set_calibration(json_at(v, "calibration"), &c->calibration, e))
         return place_error(e, s, s->root, "");
     return ERR_OK;
 }

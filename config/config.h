@@ -24,6 +24,13 @@ struct listen_at {
     uint16_t port; /* 0: the system chooses */
 };
 
+/** Testing finished verdicts again. */
+struct calibration_config {
+    double share;    /* of finished bisections, tested when idle; 0: none unless asked */
+    int64_t n_runs;  /* of one test at most */
+    int64_t idle_ns; /* without other work before it tests by itself */
+};
+
 struct config {
     char *path; /* absolute; NULL: no file, all defaults */
     struct listen_at listen;
@@ -31,6 +38,7 @@ struct config {
     enum engine_kind engine;
     uint32_t n_workers; /* of engine local */
     struct limits limits;
+    struct calibration_config calibration;
     size_t n_projects;
     struct project **projects;
 };

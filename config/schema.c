@@ -38,6 +38,10 @@ const struct schema_row schema[] = {
     {SCHEMA_DAEMON, "limits.watchers",     SCHEMA_COUNT,     "64",           0, 10000, NULL, LIMIT(n_watchers), "open event streams"},
     {SCHEMA_DAEMON, "limits.connections",  SCHEMA_COUNT,     "512",          4, 60000, NULL, LIMIT(n_connections), "open connections"},
     {SCHEMA_DAEMON, "limits.page",         SCHEMA_COUNT,     "1000",         1, 10000, NULL, LIMIT(n_page), "items in one answer of a list"},
+    {SCHEMA_DAEMON, "calibration",         SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "testing verdicts of its own again, to see how often a stated confidence was right"},
+    {SCHEMA_DAEMON, "calibration.share",   SCHEMA_PERCENT,   "5%",           0, 100, NULL, 0, "of the finished bisections; 0: only when asked to"},
+    {SCHEMA_DAEMON, "calibration.runs",    SCHEMA_COUNT,     "200",          8, 1e6, NULL, 0, "runs of one test at most"},
+    {SCHEMA_DAEMON, "calibration.idle",    SCHEMA_DURATION,  "1m",           0, DAY_S, NULL, 0, "how long nothing else was to be done before it tests by itself"},
     {SCHEMA_DAEMON, "projects",            SCHEMA_PROJECTS,  NULL,           0, 0, NULL, 0, "project files, relative to this one, or projects written out"},
 
     {SCHEMA_PROJECT, "name",               SCHEMA_NAME,      NULL,           0, 0, NULL, 0, "needed; what requests call it"},

@@ -43,6 +43,7 @@ json *routes_describe(const struct route *table, size_t n, const int64_t max_byt
 handler bisection_create, bisection_list, bisection_show, bisection_cancel, bisection_samples,
     bisection_tasks, bisection_events, bisection_replay;
 handler comparison_create, comparison_list, comparison_show;
+handler calibration_show, calibration_count, calibration_ask;
 handler task_show, task_log;
 handler lease_take, lease_renew, lease_log, lease_result;
 handler artifact_get, artifact_put;

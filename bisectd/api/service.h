@@ -67,6 +67,11 @@ struct service {
     /** Work whose answer is the comparison of a replay with what is stored. */
     enum err_code (*bisection_replay)(void *self, const char *id, struct work **out, struct err *e);
 
+    /** The report that GET /calibration answers. Caller frees. */
+    enum err_code (*calibration_show)(void *self, json **out, struct err *e);
+    /** Opens checks of up to `n` verdicts. */
+    enum err_code (*calibration_ask)(void *self, size_t n, size_t *n_opened, struct err *e);
+
     /** A lease as lease_to_json() writes it; the caller frees. ERR_NOT_FOUND: nothing for it now.
      */
     enum err_code (*lease_take)(void *self, const struct taker *t, json **out, struct err *e);

@@ -26,6 +26,7 @@ struct course {
     const struct ground *g;
     struct id id;
     enum bisection_state phase;
+    bool when_idle;
     struct request *request;
     struct range *range;
 
@@ -89,6 +90,19 @@ enum bisection_state course_state(const struct course *c)
 bool course_is_over(const struct course *c)
 {
     return c->phase == BISECTION_DONE || c->phase == BISECTION_CANCELED;
+}
+
+bool course_is_when_idle(const struct course *c)
+{
+    return c->when_idle;
+}
+
+enum err_code course_want(struct course *c, struct err *e)
+{
+    if (!c->when_idle)
+        return ERR_OK;
+    c->when_idle = false;
+    return store_bisection_set_when_idle(c->g->store, c->id.text, false, e);
 }
 
 bool course_is_resolving(const struct course *c)
@@ -554,6 +568,7 @@ enum err_code course_load(const struct ground *g, const struct bisection_row *ro
 
     c->g = g;
     c->id = row->id;
+    c->when_idle = row->when_idle;
     c->used_ns = row->used_ns;
     c->mark = mono_now();
     c->n_workers = 1;

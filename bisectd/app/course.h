@@ -52,6 +52,10 @@ const char *course_id(const struct course *c);
 const struct request *course_request(const struct course *c);
 enum bisection_state course_state(const struct course *c);
 bool course_is_over(const struct course *c);
+/** Its tasks wait for workers with nothing else to do. */
+bool course_is_when_idle(const struct course *c);
+/** Somebody waits for it now. */
+MUST_CHECK enum err_code course_want(struct course *c, struct err *e);
 /** Its child process runs. */
 bool course_is_resolving(const struct course *c);
 

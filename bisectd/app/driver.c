@@ -14,6 +14,8 @@
 enum { MAX_RESOLVING = 4 };
 #define EXPIRY_PERIOD_NS (NS_PER_S)
 #define TICK_PERIOD_NS   (500 * NS_PER_MS)
+/* Work for idle workers that is nearly done may end before others get their turn. */
+#define YIELD_AFTER_NS (10 * NS_PER_S)
 
 static void on_changed(void *self, const char *bisection)
 {
@@ -45,6 +47,11 @@ static char *platform_here(void)
     return mem_printf("linux-%s", u.machine);
 }
 
+static bool is_busy(void *self)
+{
+    return driver_n_wanted(self) > 0;
+}
+
 struct driver *driver_new(const struct driver_options *o)
 {
     struct driver *d = mem_alloc(sizeof(*d));
@@ -64,6 +71,16 @@ struct driver *driver_new(const struct driver_options *o)
         .changed = on_changed,
         .queued = on_queued,
     };
+    const struct calibrator_ground calibration = {
+        .store = o->store,
+        .pool = o->pool,
+        .config = &o->config->calibration,
+        .is_private = o->is_private,
+        .self = d,
+        .compare = serve_check,
+        .is_busy = is_busy,
+    };
+    d->calibrator = calibrator_new(&calibration);
     serve_init(d);
     return d;
 }
@@ -80,6 +97,7 @@ void driver_free(struct driver *d)
     if (!d)
         return;
     forget(d);
+    calibrator_free(d->calibrator);
     mem_free(d->courses);
     mem_free(d->local_platform);
     mem_free(d);
@@ -106,6 +124,15 @@ struct course *driver_find(const struct driver *d, const char *id)
         if (strcmp(course_id(d->courses[i]), id) == 0)
             return course_is_over(d->courses[i]) ? NULL : d->courses[i];
     return NULL;
+}
+
+size_t driver_n_wanted(const struct driver *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n_courses; i++)
+        n += !course_is_over(d->courses[i]) && !course_is_when_idle(d->courses[i]);
+    return n;
 }
 
 void driver_add(struct driver *d, struct course *c)
@@ -192,7 +219,7 @@ enum err_code driver_load(struct driver *d, struct err *e)
     for (size_t i = 0; i < rows.n; i++)
         if (take_up(d, rows.items[i], e))
             return e->code;
-    return ERR_OK;
+    return calibrator_load(d->calibrator, e);
 }
 
 enum err_code driver_adopt(struct driver *d, struct err *e)
@@ -228,6 +255,19 @@ enum err_code driver_returned(struct driver *d, const struct returned_list *list
     return ERR_OK;
 }
 
+/* Who waits for a worker is not to wait for work that nobody waits for. */
+static enum err_code yield(struct driver *d, struct err *e)
+{
+    AUTO(returned_list_fini) struct returned_list list = {0};
+    struct utc now = utc_now();
+
+    if (!calibrator_n_measuring(d->calibrator))
+        return ERR_OK;
+    if (store_leases_yield(d->o.store, (struct utc){now.ns - YIELD_AFTER_NS}, now, &list, e))
+        return e->code;
+    return driver_returned(d, &list, e);
+}
+
 static enum err_code expire(struct driver *d, struct mono now, struct err *e)
 {
     AUTO(returned_list_fini) struct returned_list list = {0};
@@ -237,7 +277,9 @@ static enum err_code expire(struct driver *d, struct mono now, struct err *e)
     d->expiry_due.ns = now.ns + EXPIRY_PERIOD_NS;
     if (store_leases_expire(d->o.store, utc_now(), now, &list, e))
         return e->code;
-    return driver_returned(d, &list, e);
+    if (driver_returned(d, &list, e))
+        return e->code;
+    return yield(d, e);
 }
 
 static void drop_finished(struct driver *d)
@@ -275,7 +317,11 @@ enum err_code driver_tick(struct driver *d, struct mono now, struct err *e)
     for (size_t i = 0; i < d->n_courses; i++)
         if (course_tick(d->courses[i], now, e))
             return driver_spoil(d, course_id(d->courses[i]), e);
-    if (expire(d, now, e) || resolve_next(d, e))
+    if (expire(d, now, e))
+        return e->code;
+    if (calibrator_tick(d->calibrator, now, e))
+        return driver_spoil(d, NULL, e);
+    if (resolve_next(d, e))
         return e->code;
     drop_finished(d);
     return ERR_OK;
@@ -283,8 +329,13 @@ enum err_code driver_tick(struct driver *d, struct mono now, struct err *e)
 
 bool driver_deadline(const struct driver *d, struct mono now, struct mono *out)
 {
+    struct mono other;
+    bool has_other = calibrator_deadline(d->calibrator, now, &other);
+
     out->ns = now.ns + TICK_PERIOD_NS;
-    return d->n_courses > 0;
+    if (d->n_courses == 0 || (has_other && other.ns < out->ns))
+        *out = other;
+    return d->n_courses > 0 || has_other;
 }
 
 enum err_code driver_worker_died(struct driver *d, const char *name, struct err *e)

@@ -3,6 +3,7 @@
 #ifndef APP_DRIVER_STATE_H
 #define APP_DRIVER_STATE_H
 
+#include "app/calibrator.h"
 #include "app/course.h"
 #include "app/driver.h"
 
@@ -15,6 +16,7 @@ struct driver {
     char *local_platform;
     size_t n_courses;
     struct course **courses; /* oldest first */
+    struct calibrator *calibrator;
     struct mono expiry_due;
     struct err fault;   /* spoils the turn */
     struct id fault_at; /* the bisection it happened to; empty: none */
@@ -32,6 +34,12 @@ enum err_code driver_spoil(struct driver *d, const char *bisection, const struct
 MUST_CHECK enum err_code driver_returned(struct driver *d, const struct returned_list *list,
                                          struct err *e);
 
+/** Unfinished bisections and comparisons that somebody waits for. */
+size_t driver_n_wanted(const struct driver *d);
+
+/** A comparison for idle workers, for the calibrator. ERR_CONFLICT: somebody asks the same. */
+MUST_CHECK enum err_code serve_check(void *self, const struct request *r, struct id *out,
+                                     struct err *e);
 /** Fills in d->service. */
 void serve_init(struct driver *d);
 

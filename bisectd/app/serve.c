@@ -3,6 +3,7 @@
 #include "app/driver_state.h"
 #include "app/quote.h"
 #include "app/replay.h"
+#include "app/scorecard.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -77,8 +78,10 @@ static enum err_code check_room(struct driver *d, struct err *e)
 
     if (store_count(d->o.store, &n, e))
         return e->code;
-    if (d->n_courses >= (size_t)limits->n_active) {
-        err_set(e, ERR_LIMIT, "%zu bisections are under way, which is the limit", d->n_courses);
+    size_t n_wanted = driver_n_wanted(d);
+
+    if (n_wanted >= (size_t)limits->n_active) {
+        err_set(e, ERR_LIMIT, "%zu bisections are under way, which is the limit", n_wanted);
         return err_hint(e, "wait for one to end, or raise limits.active in the configuration");
     }
     if (n.tasks[TASK_QUEUED] + n.tasks[TASK_LEASED] >= limits->n_queued) {
@@ -88,22 +91,52 @@ static enum err_code check_room(struct driver *d, struct err *e)
     return ERR_OK;
 }
 
+enum demand { DEMAND_NOW, DEMAND_WHEN_IDLE };
+
 /* Stored, and taken up as a start would take it up. */
-static enum err_code create(struct driver *d, const struct request *r, struct id *id, struct err *e)
+static enum err_code create(struct driver *d, const struct request *r, enum demand demand,
+                            struct id *id, struct err *e)
 {
     AUTO(bisection_row_free) struct bisection_row *row = NULL;
     struct course *c;
 
-    if (check_room(d, e))
-        return e->code;
     if (store_bisection_create(d->o.store, r, utc_now(), id, e))
         return e->code;
+    if (demand == DEMAND_WHEN_IDLE && store_bisection_set_when_idle(d->o.store, id->text, true, e))
+        return driver_spoil(d, id->text, e);
     if (store_bisection_load(d->o.store, id->text, &row, e) || course_load(&d->ground, row, &c, e))
         return driver_spoil(d, id->text, e);
     driver_add(d, c);
     LOG(LOG_INFO, "bisection created", "bisection=%s project=%s metric=%s platform=%s", id->text,
         r->project->name, r->metric, r->platform);
     return ERR_OK;
+}
+
+enum err_code serve_check(void *self, const struct request *r, struct id *out, struct err *e)
+{
+    struct digest key = request_key(r);
+    struct driver *d = self;
+    enum err_code code = store_bisection_find(d->o.store, &key, out, e);
+
+    if (code == ERR_OK)
+        return err_set(e, ERR_CONFLICT, "comparison %s asks the same", out->text);
+    return code == ERR_NOT_FOUND ? create(d, r, DEMAND_WHEN_IDLE, out, e) : code;
+}
+
+/* Joins an unfinished one, or makes one. */
+static enum err_code join(struct driver *d, const struct request *r, struct id *id,
+                          bool *has_joined, struct err *e)
+{
+    struct digest key = request_key(r);
+    enum err_code code = store_bisection_find(d->o.store, &key, id, e);
+
+    *has_joined = code == ERR_OK;
+    if (code == ERR_NOT_FOUND)
+        return check_room(d, e) ? e->code : create(d, r, DEMAND_NOW, id, e);
+    if (code)
+        return code;
+    struct course *c = driver_find(d, id->text);
+    return c && course_want(c, e) ? driver_spoil(d, id->text, e) : ERR_OK;
 }
 
 static enum err_code on_create(void *self, const json *body, bool may_send_commands, char **id,
@@ -115,13 +148,8 @@ static enum err_code on_create(void *self, const json *body, bool may_send_comma
 
     if (read_request(d, body, may_send_commands, &r, e))
         return e->code;
-    struct digest key = request_key(r);
-    enum err_code code = store_bisection_find(d->o.store, &key, &found, e);
-    if (code && code != ERR_NOT_FOUND)
-        return code;
-    if (code == ERR_NOT_FOUND && create(d, r, &found, e))
+    if (join(d, r, &found, has_joined, e))
         return e->code;
-    *has_joined = code == ERR_OK;
     *id = mem_dup(found.text);
     return ERR_OK;
 }
@@ -304,6 +332,25 @@ static enum err_code on_lease_result(void *self, const char *id, const struct ta
     return ERR_OK;
 }
 
+/* -- calibration -- */
+
+static enum err_code on_calibration_show(void *self, json **out, struct err *e)
+{
+    struct driver *d = self;
+
+    return scorecard_new(d->o.store, &d->o.config->calibration, out, e);
+}
+
+static enum err_code on_calibration_ask(void *self, size_t n, size_t *n_opened, struct err *e)
+{
+    struct driver *d = self;
+
+    if (calibrator_ask(d->calibrator, n, n_opened, e))
+        return driver_spoil(d, NULL, e);
+    LOG(LOG_INFO, "checks asked for", "claims=%zu", *n_opened);
+    return ERR_OK;
+}
+
 /* -- the rest -- */
 
 static json *project_item(const struct project *p)
@@ -428,6 +475,8 @@ void serve_init(struct driver *d)
         .bisection_show = on_show,
         .bisection_cancel = on_cancel,
         .bisection_replay = on_replay,
+        .calibration_show = on_calibration_show,
+        .calibration_ask = on_calibration_ask,
         .lease_take = on_lease_take,
         .lease_renew = on_lease_renew,
         .lease_result = on_lease_result,

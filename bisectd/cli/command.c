@@ -22,6 +22,7 @@ const struct command *const commands[] = {
     &command_history,
     &command_replay,
     &command_export,
+    &command_calibration,
     &command_config_check,
     &command_completion,
 };

@@ -26,6 +26,7 @@ void options_init(struct options *o)
         .culprits = -1,
         .stored = -1,
         .repeats = -1,
+        .checks = -1,
         .build_cost = -1,
         .broken = -1,
     };

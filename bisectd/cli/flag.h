@@ -36,6 +36,9 @@ struct options {
     int64_t commits, trials, culprits, stored, repeats;
     double build_cost, broken;
     bool verify;
+    /* calibration */
+    int64_t checks;
+    bool check_all;
     bool json, csv, raw, defaults, help;
     /* the words that are not flags */
     const char *words[OPTIONS_WORDS];

@@ -296,6 +296,23 @@ START_TEST(addresses_to_listen_at)
 }
 END_TEST
 
+START_TEST(calibration_is_a_share_and_two_limits)
+{
+    AUTO(mem_free)
+    char *path = put("bisectd.yml", "calibration: {share: 12.5%, runs: 50, idle: 2m}\n");
+    AUTO(config_free) struct config *c = NULL;
+    AUTO(config_free) struct config *standard = config_default();
+
+    ck_assert_int_eq(config_load(path, &c, NULL), ERR_OK);
+    ck_assert_double_eq(c->calibration.share, .125);
+    ck_assert_int_eq(c->calibration.n_runs, 50);
+    ck_assert_int_eq(c->calibration.idle_ns, 120 * NS_PER_S);
+    ck_assert_double_eq(standard->calibration.share, .05);
+    ck_assert_int_eq(standard->calibration.n_runs, 200);
+    ck_assert_int_eq(standard->calibration.idle_ns, 60 * NS_PER_S);
+}
+END_TEST
+
 START_TEST(defaults_follow_the_environment)
 {
     setenv("XDG_STATE_HOME", "/state", 1);
@@ -331,6 +348,7 @@ int main(void)
         {check_tells_the_two_kinds_of_file_apart, 1},
         {each_kind_of_metric_loads, 1},
         {addresses_to_listen_at, LEN(addresses)},
+        {calibration_is_a_share_and_two_limits, 1},
         {defaults_follow_the_environment, 1},
     };
 
