@@ -170,6 +170,8 @@ static void absorb_started(struct bisection *b, const struct event *event)
     }
     for (size_t i = 0; i < event->n_verifications; i++)
         recall_add(b, &event->verifications[i]);
+    for (size_t i = 0; i < event->n_failures; i++)
+        recall_failure(b, &event->failures[i]);
 }
 
 static void set_untestable(struct bisection *b, uint32_t v, const char *reason)

@@ -26,6 +26,8 @@ struct standing {
     bool is_exhausted;    /* could not be measured lately: no more runs, its samples stay */
     char artifact[65];    /* "" if none */
     uint32_t next_number; /* $BISECTD_RUN of its next run */
+    char *
+        failed_in; /* the earlier bisection that found it untestable; NULL: this one, or testable */
     uint32_t n_fresh_failed;
     const char *verified_in; /* the earlier bisection that did it; NULL: this one */
     char *reason;            /* why it cannot be tested; NULL if it can */
@@ -111,6 +113,8 @@ bool bisection_is_inside(const struct bisection *b);
 
 /* recall.c */
 void recall_add(struct bisection *b, const struct stored_verification *v);
+/** Believed of all but the ends: without those there is no answer, so they are tried again. */
+void recall_failure(struct bisection *b, const struct stored_failure *f);
 void recall_free(struct bisection *b);
 /** Marks the suspect as verified if an earlier bisection did that, with the partners that
  *  verification_partners() gives now. */
