@@ -14,6 +14,10 @@ static const struct field build_fields[] = {
     {"fresh",    FIELD_BOOL,     offsetof(struct task_build, fresh),    FIELD_SKIP_ZERO, 0, 0, NULL},
     {"artifact", FIELD_DIGEST,   offsetof(struct task_build, artifact), 0, 0, 0, NULL},
 };
+static const struct field known_fields[] = {
+    {"revision", FIELD_REVISION, offsetof(struct task_known, revision), FIELD_NEEDED, 0, 0, NULL},
+    {"artifact", FIELD_DIGEST,   offsetof(struct task_known, artifact), FIELD_NEEDED, 0, 0, NULL},
+};
 static const struct field run_fields[] = {
     {"build",  FIELD_U32,  offsetof(struct task_run, build),  FIELD_NEEDED, 0, 0, NULL},
     {"number", FIELD_U32,  offsetof(struct task_run, number), FIELD_NEEDED, 0, 0, NULL},
@@ -27,6 +31,7 @@ void task_spec_free(struct task_spec *t)
         return;
     mem_free(t->builds);
     mem_free(t->runs);
+    mem_free(t->known);
     mem_free(t);
 }
 
@@ -41,7 +46,23 @@ struct task_spec *task_spec_copy(const struct task_spec *t)
         copy->builds[i] = t->builds[i];
     for (uint32_t i = 0; i < t->n_runs; i++)
         copy->runs[i] = t->runs[i];
+    copy->known = mem_array(t->n_known, sizeof(*t->known));
+    for (uint32_t i = 0; i < t->n_known; i++)
+        copy->known[i] = t->known[i];
     return copy;
+}
+
+static json *known_to_json(const struct task_spec *t)
+{
+    json *known = json_new_array();
+
+    for (uint32_t i = 0; i < t->n_known; i++) {
+        json *row = json_new_object();
+
+        fields_write(known_fields, LEN(known_fields), &t->known[i], row);
+        json_push(known, row);
+    }
+    return known;
 }
 
 json *task_spec_to_json(const struct task_spec *t)
@@ -63,7 +84,10 @@ json *task_spec_to_json(const struct task_spec *t)
         fields_write(run_fields, LEN(run_fields), &t->runs[i], row);
         json_push(runs, row);
     }
-    return json_put(json_put(o, "builds", builds), "runs", runs);
+    json_put(json_put(o, "builds", builds), "runs", runs);
+    if (t->n_known > 0)
+        json_put(o, "known", known_to_json(t));
+    return o;
 }
 
 static enum err_code read_builds(const json *v, struct task_spec *t, struct err *e)
@@ -99,12 +123,30 @@ static enum err_code read_runs(const json *v, struct task_spec *t, struct err *e
     return ERR_OK;
 }
 
+/** Absent from a coordinator that knows nothing of it. */
+static enum err_code read_known(const json *v, struct task_spec *t, struct err *e)
+{
+    if (json_is_null(v))
+        return ERR_OK;
+    if (!json_is_array(v) || json_len(v) > TASK_MAX_KNOWN)
+        return err_set(e, ERR_INVALID, "known: expected a list of at most %d artifacts",
+                       TASK_MAX_KNOWN);
+    t->known = mem_array(json_len(v), sizeof(*t->known));
+    for (; t->n_known < json_len(v); t->n_known++) {
+        if (fields_read(known_fields, LEN(known_fields), json_item(v, t->n_known), UNKNOWN_IGNORED,
+                        &t->known[t->n_known], e))
+            return err_under(e, "known[%u]", t->n_known);
+    }
+    return ERR_OK;
+}
+
 enum err_code task_spec_from_json(const json *v, struct task_spec **out, struct err *e)
 {
     AUTO(task_spec_free) struct task_spec *t = mem_alloc(sizeof(*t));
 
     if (fields_read(spec_fields, LEN(spec_fields), v, UNKNOWN_IGNORED, t, e) ||
-        read_builds(json_at(v, "builds"), t, e) || read_runs(json_at(v, "runs"), t, e))
+        read_builds(json_at(v, "builds"), t, e) || read_runs(json_at(v, "runs"), t, e) ||
+        read_known(json_at(v, "known"), t, e))
         return ERR_INVALID;
     *out = TAKE(t);
     return ERR_OK;

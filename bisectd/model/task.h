@@ -9,7 +9,7 @@
 #include "model/project.h"
 #include "model/revision.h"
 
-enum { TASK_MAX_BUILDS = 1000, TASK_MAX_RUNS = 10000, RUN_MAX_VALUES = 10000 };
+enum { TASK_MAX_BUILDS = 1000, TASK_MAX_RUNS = 10000, TASK_MAX_KNOWN = 64, RUN_MAX_VALUES = 10000 };
 
 /** Building one revision. */
 struct task_build {
@@ -25,6 +25,12 @@ struct task_run {
     uint64_t seed;    /* $BISECTD_SEED */
 };
 
+/** An artifact that is known, and a revision that builds to it. */
+struct task_known {
+    struct revision revision;
+    char artifact[65];
+};
+
 /** What the search asks for: pure, and the same again on replay. */
 struct task_spec {
     uint32_t ordinal; /* counted within the bisection, from 0 */
@@ -32,6 +38,10 @@ struct task_spec {
     struct task_build *builds;
     uint32_t n_runs;
     struct task_run *runs; /* may be none: a build alone */
+    uint32_t n_known;
+    struct task_known *known; /* runs of a build that turns out to be the same bytes as one of these,
+                                 of another revision, are skipped: they would tell nothing. At most
+                                 TASK_MAX_KNOWN; builds that are fresh or at hand are run anyhow */
     bool is_verification;
 };
 void task_spec_free(struct task_spec *t);
@@ -71,7 +81,8 @@ enum run_status {
     RUN_CANNOT,  /* crash, no number, nan, exit status, 125: counted as begun, never a value */
     RUN_TIMEOUT, /* killed at its limit */
     RUN_ABORT,   /* exit metric, status >= 128: ends the bisection */
-    RUN_SKIPPED, /* not begun: its build failed, or its revision already could not be measured */
+    RUN_SKIPPED, /* not begun: its build failed or is the same bytes as a known artifact, or its
+                    revision already could not be measured */
     RUN_FAULT    /* ours */
 };
 const char *build_status_name(enum build_status s);

@@ -251,6 +251,33 @@ static enum err_code unpack(struct task *t, uint32_t i, struct build_result *b, 
     return ERR_OK;
 }
 
+/** Another revision whose runs say all about these bytes; NULL if none is known. */
+static const struct revision *known_as(const struct task_spec *spec, const struct build_result *b)
+{
+    for (uint32_t i = 0; i < spec->n_known; i++)
+        if (strcmp(spec->known[i].artifact, b->artifact) == 0)
+            return revision_equal(&spec->known[i].revision, &b->revision)
+                       ? NULL
+                       : &spec->known[i].revision;
+    return NULL;
+}
+
+/** Unpacks a build, or says why it is not to be measured. */
+static enum err_code make_ready(struct task *t, uint32_t i, struct build_result *b, struct err *e)
+{
+    const struct task_spec *spec = t->w->lease->spec;
+    bool is_new = b->status == BUILD_OK && !spec->builds[i].fresh;
+    const struct revision *other = is_new ? known_as(spec, b) : NULL;
+
+    if (!is_measured(spec, i))
+        return ERR_OK;
+    if (!other)
+        return unpack(t, i, b, e);
+    t->ready[i].reason = mem_printf("same bytes as %.10s", other->hex);
+    clip_printf(t->w->log, "[not measured: %s]\n", t->ready[i].reason);
+    return ERR_OK;
+}
+
 /** One of the spec's builds: at hand or built, and unpacked if it is to be measured. */
 static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
 {
@@ -273,9 +300,8 @@ static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
     } else {
         code = build(t, b, e);
     }
-    bool is_good = b->status == BUILD_OK || b->status == BUILD_REUSED;
-    if (!code && is_good && is_measured(t->w->lease->spec, i))
-        code = unpack(t, i, b, e);
+    if (!code && (b->status == BUILD_OK || b->status == BUILD_REUSED))
+        code = make_ready(t, i, b, e);
     if (code) {
         b->status = BUILD_FAULT;
         b->reason = mem_dup(e->text);

@@ -9,11 +9,16 @@
 #define B   "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
+#define ONE  "{\"revision\":\"" A "\",\"artifact\":\"" SHA "\"}"
+#define FIVE ONE "," ONE "," ONE "," ONE "," ONE
+#define TEN  FIVE "," FIVE
+
 static const char spec[] = "{\"ordinal\":3,\"verification\":true,"
                            "\"builds\":[{\"revision\":\"" A "\",\"fresh\":true},{\"revision\":\"" B
                            "\",\"artifact\":\"" SHA "\"}],"
                            "\"runs\":[{\"build\":0,\"number\":0,\"seed\":7},"
-                           "{\"build\":1,\"number\":4,\"seed\":\"18446744073709551615\"}]}";
+                           "{\"build\":1,\"number\":4,\"seed\":\"18446744073709551615\"}],"
+                           "\"known\":[{\"revision\":\"" B "\",\"artifact\":\"" SHA "\"}]}";
 
 #define PROJECT                                                                                    \
     "\"project\":{\"name\":\"p\",\"repository\":\"/r\","                                           \
@@ -54,6 +59,10 @@ static const struct {
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[{\"build\":1,\"number\":0,\"seed\":0}]}", "runs[0].build: expected the index of one of the builds"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[{\"build\":0,\"number\":0}]}", "runs[0].seed: missing"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[{\"build\":0,\"number\":0,\"seed\":\"-1\"}]}", "runs[0].seed: expected a whole number"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[],\"known\":{}}", "known: expected a list of at most 64 artifacts"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[],\"known\":[{\"revision\":\"" A "\"}]}", "known[0].artifact: missing"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[],\"known\":[{\"artifact\":\"" SHA "\"}]}", "known[0].revision: missing"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[],\"known\":[" TEN "," TEN "," TEN "," TEN "," TEN "," TEN "," FIVE "]}", "known: expected a list of at most 64 artifacts"},
 }, bad_leases[] = {
     {"null",                                     "expected an object"},
     {"{}",                                       "id: missing"},
@@ -133,6 +142,18 @@ START_TEST(specs_go_round)
     ck_assert(t->is_verification && t->builds[0].fresh && !t->builds[1].fresh);
     ck_assert_uint_eq(t->runs[1].seed, UINT64_MAX);
     same(v, spec);
+}
+END_TEST
+
+START_TEST(an_older_coordinator_knows_no_artifacts)
+{
+    AUTO(task_spec_free)
+    struct task_spec *t =
+        spec_of("{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[]}");
+    AUTO(json_free) json *v = task_spec_to_json(t);
+
+    ck_assert_uint_eq(t->n_known, 0);
+    ck_assert(json_is_null(json_at(v, "known")));
 }
 END_TEST
 
@@ -278,6 +299,7 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {specs_go_round, 1},
+        {an_older_coordinator_knows_no_artifacts, 1},
         {leases_go_round, 1},
         {results_go_round, 1},
         {keys_of_a_newer_worker_are_passed_over, 1},

@@ -205,6 +205,43 @@ START_TEST(a_task_is_built_and_measured)
 }
 END_TEST
 
+/** r0 and r1 build to other bytes than each other; what is known is of r3, or of r0 itself. */
+START_TEST(known_bytes_are_not_measured)
+{
+    AUTO(lease_free) struct lease *lease = lease_of(BUILD, MEASURE, "010");
+    AUTO(done_fini) struct done d = work_on(lease, never);
+    struct task_spec *spec = lease->spec;
+
+    ck_assert_str_eq(buf_str(&d.shown), "ok ok failed failed 0:ok=10 1:ok=20 2:ok=10");
+    spec->known = mem_array(2, sizeof(*spec->known));
+    spec->n_known = 2;
+    memset(spec->known[0].artifact, 'a', 64);
+    spec->known[0].revision = revisions[2];
+    memcpy(spec->known[1].artifact, d.result->builds[0].artifact, 65);
+    spec->known[1].revision = revisions[3];
+    AUTO(done_fini) struct done again = work_on(lease, never);
+    ck_assert_str_eq(buf_str(&again.shown), "ok ok failed failed 0:skipped 1:ok=20 2:skipped");
+    AUTO(mem_free) char *reason = mem_printf("same bytes as %.10s", revisions[3].hex);
+    ck_assert_str_eq(again.result->runs[0].reason, reason);
+    ck_assert_ptr_nonnull(strstr(buf_str(&again.log), reason));
+    ck_assert_str_eq(again.result->builds[0].artifact, d.result->builds[0].artifact);
+
+    spec->builds[0].fresh = true; /* a verification is measured whatever its bytes */
+    AUTO(done_fini) struct done fresh = work_on(lease, never);
+    ck_assert_str_eq(buf_str(&fresh.shown), "ok ok failed failed 0:ok=10 1:ok=20 2:ok=10");
+
+    spec->builds[0].fresh = false; /* what is at hand was asked for on purpose */
+    memcpy(spec->builds[0].artifact, d.result->builds[0].artifact, 65);
+    AUTO(done_fini) struct done reused = work_on(lease, never);
+    ck_assert_str_eq(buf_str(&reused.shown), "reused ok failed failed 0:ok=10 1:ok=20 2:ok=10");
+
+    spec->builds[0].artifact[0] = '\0'; /* the known one may be this one's own */
+    spec->known[1].revision = revisions[0];
+    AUTO(done_fini) struct done own = work_on(lease, never);
+    ck_assert_str_eq(buf_str(&own.shown), "ok ok failed failed 0:ok=10 1:ok=20 2:ok=10");
+}
+END_TEST
+
 START_TEST(a_build_alone_needs_no_metric)
 {
     AUTO(lease_free) struct lease *lease = lease_of(BUILD, MEASURE, "");
@@ -380,6 +417,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_task_is_built_and_measured);
+    tcase_add_test(tc, known_bytes_are_not_measured);
     tcase_add_test(tc, a_build_alone_needs_no_metric);
     tcase_add_test(tc, a_removed_folder_is_the_revisions_doing);
     tcase_add_test(tc, what_is_ours_is_a_fault);
