@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum { MAX_WALKED = 4 * RANGE_MAX_CANDIDATES };
+/* In larger ranges reading a tree or two of each commit would take seconds. */
+enum { MAX_PROSE_CANDIDATES = 5000 };
 
 /** A range under construction. */
 struct building {
@@ -202,6 +204,12 @@ static enum err_code judge(struct building *b, uint32_t i, struct err *e)
             return err_wrap(e, "commit %s", git_oid_tostr_s(&c->id));
     }
     b->range->commits[b->place[i]].matters = matters;
+    if (!matters || !walk_is_candidate(c) || c->n_parents != 1 ||
+        b->range->n_candidates > MAX_PROSE_CANDIDATES)
+        return ERR_OK;
+    if (touch_is_prose(mirror_git(b->mirror), &b->walk->commits[c->parents[0]].tree, &c->tree,
+                       &b->range->commits[b->place[i]].is_prose, e))
+        return err_wrap(e, "commit %s", git_oid_tostr_s(&c->id));
     return ERR_OK;
 }
 

@@ -7,9 +7,22 @@
 
 enum { MAX_DEPTH = 256, MAX_PATH = 16 * KIB };
 
+/* clang-format off */
+/** Names of documentation, as text_glob takes them; of a folder, all that is below. */
+static const char *const prose[] = {
+    "doc", "docs", "Documentation",
+    "**/*.md", "**/*.rst", "**/*.adoc", "**/*.texi", "**/*.[1-8]",
+    "**/README*", "**/CHANGELOG*", "**/ChangeLog*", "**/CHANGES*", "**/NEWS*",
+    "AUTHORS*", "CONTRIBUTORS*", "MAINTAINERS*", "CONTRIBUTING*", "COPYING*", "LICENSE*", "NOTICE*",
+    ".mailmap", "**/.gitignore", "**/.gitattributes",
+};
+/* clang-format on */
+
 struct touch {
     git_repository *repo;
-    const struct strings *paths;
+    const char *const *patterns;
+    size_t n_patterns;
+    bool is_inverse; /* looks for what no pattern matches */
     struct buf path; /* of the entry at hand */
     int depth;
     bool is_found;
@@ -55,13 +68,13 @@ static bool may_hold(const char *pattern, const char *path)
 
 static bool any(const struct touch *t, bool (*holds)(const char *, const char *))
 {
-    for (size_t i = 0; i < t->paths->n; i++)
-        if (holds(t->paths->items[i], buf_str(&t->path)))
+    for (size_t i = 0; i < t->n_patterns; i++)
+        if (holds(t->patterns[i], buf_str(&t->path)))
             return true;
     return false;
 }
 
-static bool is_folder(const git_tree_entry *entry)
+static bool is_tree(const git_tree_entry *entry)
 {
     return entry && git_tree_entry_type(entry) == GIT_OBJECT_TREE;
 }
@@ -71,8 +84,8 @@ static enum err_code compare_entry(struct touch *t, const git_tree_entry *a,
                                    const git_tree_entry *b, struct err *e)
 {
     const char *name = git_tree_entry_name(a ? a : b);
-    const git_tree_entry *folder_a = is_folder(a) ? a : NULL;
-    const git_tree_entry *folder_b = is_folder(b) ? b : NULL;
+    const git_tree_entry *folder_a = is_tree(a) ? a : NULL;
+    const git_tree_entry *folder_b = is_tree(b) ? b : NULL;
     size_t before = t->path.len;
     enum err_code rc = ERR_OK;
 
@@ -80,11 +93,13 @@ static enum err_code compare_entry(struct touch *t, const git_tree_entry *a,
     if (t->path.len > MAX_PATH || t->depth >= MAX_DEPTH)
         return err_set(e, ERR_LIMIT, "a path in the history is longer than %d bytes or %d folders",
                        MAX_PATH, MAX_DEPTH);
-    t->is_found = any(t, text_glob); /* of a folder: all that is below, as a pathspec of git's */
-    if (!t->is_found && (folder_a || folder_b)) {
+    bool is_matched = any(t, text_glob); /* of a folder: all that is below, as git's pathspecs */
+    bool is_folder = folder_a || folder_b;
+    t->is_found = t->is_inverse ? !is_matched && !is_folder : is_matched;
+    if (!is_matched && is_folder) {
         buf_addc(&t->path, '/');
         t->depth++;
-        if (any(t, may_hold))
+        if (t->is_inverse || any(t, may_hold))
             rc = compare(t, folder_a ? git_tree_entry_id(folder_a) : NULL,
                          folder_b ? git_tree_entry_id(folder_b) : NULL, e);
         t->depth--;
@@ -137,15 +152,28 @@ static enum err_code compare(struct touch *t, const git_oid *a, const git_oid *b
 enum err_code touch_differs(git_repository *repo, const struct strings *paths, const git_oid *a,
                             const git_oid *b, bool *out, struct err *e)
 {
-    struct touch t = {.repo = repo, .paths = paths};
-
     if (git_oid_equal(a, b) || !paths || !paths->n) {
         *out = !git_oid_equal(a, b);
         return ERR_OK;
     }
+    struct touch t = {
+        .repo = repo, .patterns = (const char *const *)paths->items, .n_patterns = paths->n};
     enum err_code rc = compare(&t, a, b, e);
     buf_fini(&t.path);
     if (!rc)
         *out = t.is_found;
+    return rc;
+}
+
+enum err_code touch_is_prose(git_repository *repo, const git_oid *a, const git_oid *b, bool *out,
+                             struct err *e)
+{
+    struct touch t = {
+        .repo = repo, .patterns = prose, .n_patterns = LEN(prose), .is_inverse = true};
+    enum err_code rc = compare(&t, a, b, e);
+
+    buf_fini(&t.path);
+    if (!rc)
+        *out = !t.is_found && !git_oid_equal(a, b);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Whether two trees differ where it matters: on paths that the build reads. */
+/** Whether two trees differ where it matters: on paths that the build reads, or beyond prose. */
 #ifndef COMMITS_TOUCH_H
 #define COMMITS_TOUCH_H
 
@@ -16,5 +16,12 @@
 MUST_CHECK enum err_code touch_differs(git_repository *repo, const struct strings *paths,
                                        const git_oid *a, const git_oid *b, bool *out,
                                        struct err *e);
+
+/**
+ * Whether two trees differ, and in nothing but what looks like documentation by its name.
+ * Reads only what differs. Errors: as above.
+ */
+MUST_CHECK enum err_code touch_is_prose(git_repository *repo, const git_oid *a, const git_oid *b,
+                                        bool *out, struct err *e);
 
 #endif

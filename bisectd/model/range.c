@@ -19,6 +19,7 @@ static const struct field commit_fields[] = {
     {"candidate", FIELD_BOOL,     offsetof(struct commit, is_candidate), FIELD_SKIP_ZERO, 0, 0, NULL},
     {"mainline",  FIELD_BOOL,     offsetof(struct commit, is_mainline),  FIELD_SKIP_ZERO, 0, 0, NULL},
     {"matters",   FIELD_BOOL,     offsetof(struct commit, matters),      FIELD_SKIP_ZERO, 0, 0, NULL},
+    {"prose",     FIELD_BOOL,     offsetof(struct commit, is_prose),     FIELD_SKIP_ZERO, 0, 0, NULL},
 };
 static const struct field range_fields[] = {
     {"good",             FIELD_U32,  offsetof(struct range, good),             FIELD_NEEDED, 0, 0, NULL},
@@ -127,6 +128,7 @@ static void write_commit(struct buf *out, const struct commit *c)
     buf_adds(out, c->is_candidate ? "\"candidate\":true," : "");
     buf_adds(out, c->is_mainline ? "\"mainline\":true," : "");
     buf_adds(out, c->matters ? "\"matters\":true," : "");
+    buf_adds(out, c->is_prose ? "\"prose\":true," : "");
     write_indices(out, "parents", c->parents, c->n_parents);
 }
 

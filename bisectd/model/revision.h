@@ -30,6 +30,8 @@ struct commit {
     bool is_candidate; /* in good..bad; the others are measured as good: good itself, merge bases,
                           and the parents of candidates that lie outside (all reached from good) */
     bool is_mainline;  /* on the first-parent chain of bad */
+    bool is_prose;     /* all it changes looks like documentation, by its name: a guess, which may
+                          decide what to build first but never what is to blame */
     bool matters;      /* its tree differs from its first parent's on the project's paths; a merge
                           matters if it differs from every parent */
 };

@@ -259,6 +259,41 @@ START_TEST(a_commit_matters_if_it_touches_what_is_built)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *script;
+    bool is_prose;
+} proses[] = {
+    {"echo x >README", true},
+    {"echo x >doc/a.txt", true},
+    {"git rm -q -r doc", true},
+    {"mkdir docs && echo x >docs/new.html && echo x >src/deep/er/NOTES.md", true},
+    {"echo x >src/deep/README.txt; echo x >LICENSE", true},
+    {"echo x >CMakeLists.txt", false},
+    {"echo x >notes.txt", false},
+    {"echo x >src/main.c", false},
+    {"echo x >README; echo x >src/main.c", false},
+    {"echo x >doc/a.txt; git rm -q -r src", false},
+    {"mkdir -p src/doc && echo x >src/doc/viewer.c", false},
+    {"echo x >docs.c", false},
+    {":", false},
+};
+/* clang-format on */
+
+START_TEST(prose_is_known_by_its_names)
+{
+    fixture_start();
+    sh("git init -q -b main r; cd r; mkdir -p src/deep/er doc\n"
+       "for f in README src/main.c src/deep/er/a.c doc/a.txt; do echo 1 >$f; done\n"
+       "git add .; commit one; { %s; }; git add -A; commit two",
+       proses[_i].script);
+    AUTO(range_free) struct range *r = must_load("r", "HEAD~1", "HEAD", NULL);
+
+    ck_assert_msg(r->commits[r->bad].is_prose == proses[_i].is_prose, "%s", proses[_i].script);
+    fixture_end();
+}
+END_TEST
+
 START_TEST(a_merge_matters_if_it_differs_from_every_parent)
 {
     fixture_start();
@@ -490,6 +525,7 @@ int main(void)
         {hostile_messages_are_repaired_and_cut, 1},
         {malformed_commits_are_refused, LEN(malformed)},
         {a_commit_matters_if_it_touches_what_is_built, LEN(touches)},
+        {prose_is_known_by_its_names, LEN(proses)},
         {a_merge_matters_if_it_differs_from_every_parent, 1},
         {random_graphs_give_what_git_gives, 8},
         {a_pair_is_two_commits_whatever_lies_between, LEN(pairs)},

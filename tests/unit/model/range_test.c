@@ -15,7 +15,7 @@ static const char range[] =
     "\"parents\":[]},"
     "{\"id\":\"" B "\",\"tree\":null,\"time\":0,\"parents\":[0]},"
     "{\"id\":\"" C "\",\"tree\":null,\"time\":7,\"candidate\":true,\"mainline\":true,"
-    "\"matters\":true,\"parents\":[0,1]}]}";
+    "\"matters\":true,\"prose\":true,\"parents\":[0,1]}]}";
 
 #define ROW "{\"id\":\"" A "\"}"
 
