@@ -104,6 +104,13 @@ struct cost {
     double seconds;
 };
 
+/** Candidates that no run was spent on. The first two kinds cannot be the culprit. */
+struct excluded {
+    uint32_t n_untouched;  /* touch nothing the build reads */
+    uint32_t n_same_bytes; /* lie between revisions that build to the same bytes */
+    uint32_t n_prose;      /* look like documentation, and were not measured for that */
+};
+
 /** The document that run, show and watch print with --json, while running too. */
 struct verdict {
     char *id; /* of the bisection */
@@ -125,6 +132,7 @@ struct verdict {
     char *platform;
     struct revision good, bad, merge_base;
     uint32_t range_size;
+    struct excluded excluded;
     struct cost cost;
     double confidence;
     uint64_t seed;

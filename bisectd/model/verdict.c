@@ -44,6 +44,11 @@ static const struct field cost_fields[] = {
     {"runs_reused",   FIELD_U32, offsetof(struct cost, n_runs_reused),   0, 0, 0, NULL},
     {"seconds",       FIELD_NUM, offsetof(struct cost, seconds),         0, 0, 0, NULL},
 };
+static const struct field excluded_fields[] = {
+    {"untouched",  FIELD_U32, offsetof(struct excluded, n_untouched),  0, 0, 0, NULL},
+    {"same_bytes", FIELD_U32, offsetof(struct excluded, n_same_bytes), 0, 0, 0, NULL},
+    {"prose",      FIELD_U32, offsetof(struct excluded, n_prose),      0, 0, 0, NULL},
+};
 #define AT(member) offsetof(struct verdict, member)
 static const struct field min_effect_fields[] = {
     {"percent", FIELD_NUM, AT(min_effect_percent), 0, 0, 0, NULL},
@@ -197,6 +202,7 @@ json *verdict_to_json(const struct verdict *v)
 {
     json *o = json_new_object();
     json *min_effect = json_new_object();
+    json *excluded = json_new_object();
 
     json_put(o, "id", json_new_string(v->id));
     json_put(o, "state", json_new_string(bisection_state_name(v->state)));
@@ -213,6 +219,8 @@ json *verdict_to_json(const struct verdict *v)
     json_put(o, "metric", metric_part(v));
     json_put(o, "platform", json_new_string(v->platform));
     fields_write(end_fields, LEN(end_fields), v, o);
+    fields_write(excluded_fields, LEN(excluded_fields), &v->excluded, excluded);
+    json_put(o, "excluded", excluded);
     json_put(o, "cost", cost_part(v));
     fields_write(tail_fields, LEN(tail_fields), v, o);
     json_put(o, "message", json_new_string(v->message));
@@ -411,6 +419,7 @@ enum err_code verdict_from_json(const json *v, struct verdict **out, struct err 
     if (read_words(v, r, e) || read_change(v, r, e) || read_culprits(v, r, e) ||
         read_candidates(v, r, e) || read_untestable(v, r, e) ||
         read_part(v, "min_effect", min_effect_fields, LEN(min_effect_fields), r, e) ||
+        read_part(v, "excluded", excluded_fields, LEN(excluded_fields), &r->excluded, e) ||
         read_part(v, "cost", cost_fields, LEN(cost_fields), &r->cost, e) ||
         fields_read(end_fields, LEN(end_fields), v, UNKNOWN_IGNORED, r, e) ||
         fields_read(tail_fields, LEN(tail_fields), v, UNKNOWN_IGNORED, r, e))

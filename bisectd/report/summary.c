@@ -346,6 +346,33 @@ static void write_question(const struct verdict *v, const struct style *s, struc
     buf_addc(out, '\n');
 }
 
+static void write_part(struct buf *out, uint32_t n, const char *one, const char *many,
+                       const char **gap)
+{
+    if (n == 0)
+        return;
+    buf_printf(out, "%s%u %s", *gap, n, n == 1 ? one : many);
+    *gap = ", ";
+}
+
+static void write_excluded(const struct verdict *v, const struct style *s, struct buf *out)
+{
+    const struct excluded *x = &v->excluded;
+    uint32_t n = x->n_same_bytes + x->n_untouched + x->n_prose;
+    const char *gap = ": ";
+
+    if (v->is_comparison || n == 0)
+        return;
+    style_label(out, s, "excluded");
+    figure_count(out, n, "commit", "commits");
+    write_part(out, x->n_same_bytes, "builds to the same bytes", "build to the same bytes", &gap);
+    write_part(out, x->n_untouched, "touches nothing the build reads",
+               "touch nothing the build reads", &gap);
+    write_part(out, x->n_prose, "looks like documentation and costs no run",
+               "look like documentation and cost no run", &gap);
+    buf_addc(out, '\n');
+}
+
 static void write_belief(const struct verdict *v, const struct style *s, struct buf *out)
 {
     bool is_worth_a_line = v->kind == VERDICT_NOT_REPRODUCED || v->kind == VERDICT_INCONCLUSIVE;
@@ -394,6 +421,7 @@ void summary_write(const struct verdict *v, const struct style *s, struct buf *o
     write_belief(v, s, out);
     write_runners_up(v, s, out);
     write_question(v, s, out);
+    write_excluded(v, s, out);
     write_evidence(v, s, out);
     if (v->kind == VERDICT_CULPRIT && findings[v->finding]) {
         buf_addc(out, '\n');

@@ -27,16 +27,15 @@ uint32_t bisection_end(const struct bisection *b, uint32_t i)
     return b->range->merge_bases[i - 2];
 }
 
-/** Commits that cannot be it weigh nothing; those that touch nothing the build reads, little. */
-static double prior_weight(const struct range *range, uint32_t v)
+/** All candidates that can be it weigh the same. */
+static double *prior_weights(const struct bisection *b)
 {
-    const struct commit *c = &range->commits[v];
+    double *weight = mem_array(b->range->n, sizeof(*weight));
 
-    if (!c->is_candidate)
-        return 0;
-    if (c->n_parents == 1 && revision_equal(&c->tree, &range->commits[c->parents[0]].tree))
-        return 0;
-    return c->matters ? 1 : 1e-3;
+    for (uint32_t v = 0; v < b->range->n; v++)
+        weight[v] =
+            b->range->commits[v].is_candidate && alike_exclusion(b->alike, v) == EXCLUDED_NOT;
+    return weight;
 }
 
 /** Commits that are bad if the first merge base is: all but good's own side. */
@@ -55,7 +54,6 @@ enum err_code bisection_new(const struct request *request, const struct range *r
 {
     AUTO(bisection_free) struct bisection *b = mem_alloc(sizeof(*b));
     const struct metric *metric = request_metric(request);
-    double total = 0;
 
     if (!metric)
         return err_set(e, ERR_INVALID, "project %s has no metric %s", request->project->name,
@@ -75,19 +73,14 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->seed = request->seed;
     b->budget_runs = request->budget_runs;
     b->dag = dag_new(b->range);
+    b->alike = alike_new(b->range, b->is_comparison);
     b->evidence = evidence_new(range->n);
     b->standing = mem_array(range->n, sizeof(*b->standing));
     b->capacity = 1;
     b->culprit = b->answer_class = UINT32_MAX;
     b->runs_to_go = NAN;
 
-    double *weight = mem_array(range->n, sizeof(*weight));
-    for (uint32_t v = 0; v < range->n; v++)
-        total += weight[v] = prior_weight(b->range, v);
-    if (total <= 0) { /* nothing but repeated trees: let the samples say so */
-        for (uint32_t v = 0; v < range->n; v++)
-            weight[v] = b->range->commits[v].is_candidate;
-    }
+    double *weight = prior_weights(b);
     uint8_t *side = above_base(b);
     b->posterior = posterior_new(range->n, weight, is_rate(b), metric->worse, side);
     mem_free(side);
@@ -107,6 +100,8 @@ void bisection_free(struct bisection *b)
     recall_free(b);
     mem_free(b->out);
     mem_free(b->standing);
+    mem_free(b->built);
+    alike_free(b->alike);
     posterior_free(b->posterior);
     evidence_free(b->evidence);
     dag_free(b->dag);
@@ -167,20 +162,11 @@ static void absorb_started(struct bisection *b, const struct event *event)
         s->testable = TESTABLE_YES;
         s->is_reused = true;
         memcpy(s->artifact, event->builds[i].artifact, sizeof(s->artifact));
+        same_note_artifact(b, v);
     }
+    same_apply(b);
     for (size_t i = 0; i < event->n_verifications; i++)
         recall_add(b, &event->verifications[i]);
-    for (size_t i = 0; i < event->n_failures; i++)
-        recall_failure(b, &event->failures[i]);
-}
-
-static void set_untestable(struct bisection *b, uint32_t v, const char *reason)
-{
-    struct standing *s = &b->standing[v];
-
-    s->testable = TESTABLE_NO;
-    mem_free(s->reason);
-    s->reason = mem_dup(reason);
 }
 
 static void absorb_build(struct bisection *b, const struct build_result *r, bool is_fresh)
@@ -198,6 +184,8 @@ static void absorb_build(struct bisection *b, const struct build_result *r, bool
     if (r->status == BUILD_OK || r->status == BUILD_REUSED) {
         s->testable = TESTABLE_YES;
         memcpy(s->artifact, r->artifact, sizeof(s->artifact));
+        if (!is_fresh) /* a verification is for doubt, and may be about these very bytes */
+            same_note_artifact(b, v);
         return;
     }
     if (is_fresh && s->testable == TESTABLE_YES) {
@@ -205,7 +193,7 @@ static void absorb_build(struct bisection *b, const struct build_result *r, bool
         s->reason = mem_dup(r->reason);
         return;
     }
-    set_untestable(b, v, r->reason ? r->reason : build_status_name(r->status));
+    same_set_untestable(b, v, r->reason ? r->reason : build_status_name(r->status));
 }
 
 static void absorb_run(struct bisection *b, const struct task_spec *spec, const char *host,
@@ -229,7 +217,7 @@ static void absorb_run(struct bisection *b, const struct task_spec *spec, const 
         bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "measuring %.10s asked to abort: %s",
                          build->revision.hex, reason);
     else if (evidence_find(b->evidence, v) == UINT32_MAX)
-        set_untestable(b, v, reason);
+        same_set_untestable(b, v, reason);
     else
         b->standing[v].is_exhausted = r->status == RUN_TIMEOUT || r->attempt >= 2;
 }
@@ -254,6 +242,22 @@ static bool is_sampled_in(const struct task_spec *spec, const struct task_result
     return false;
 }
 
+/** The suspect and a parent are the same bytes after all. Where the samples go on to set them
+ *  apart, the verdict says so; else it was luck, and the suspect is out. */
+static void absorb_same_bytes(struct bisection *b, uint32_t v, const struct task_spec *spec)
+{
+    for (uint32_t i = 1; i < spec->n_builds; i++) {
+        uint32_t u = range_index_find(b->index, &spec->builds[i].revision);
+        if (strcmp(b->standing[u].artifact, b->standing[v].artifact) != 0)
+            continue;
+        bisection_refresh(b);
+        uint32_t k = b->posterior->class_of[v];
+        if (k == UINT32_MAX || posterior_class(b->posterior, k) < b->confidence)
+            same_link(b, u, v);
+        same_apply(b);
+    }
+}
+
 /** The suspect is the first build of a verification; it needs itself and one partner measured. */
 static void absorb_verification(struct bisection *b, const struct task_spec *spec,
                                 const struct task_result *r)
@@ -268,10 +272,14 @@ static void absorb_verification(struct bisection *b, const struct task_spec *spe
 
     for (uint32_t i = 1; i < spec->n_builds; i++)
         has_partner |= is_sampled_in(spec, r, i);
-    if (v != UINT32_MAX && has_partner && is_sampled_in(spec, r, 0))
-        b->standing[v].is_verified = true;
-    else if (v != UINT32_MAX)
+    if (v == UINT32_MAX)
+        return;
+    if (!has_partner || !is_sampled_in(spec, r, 0)) {
         b->standing[v].n_fresh_failed++;
+        return;
+    }
+    b->standing[v].is_verified = true;
+    absorb_same_bytes(b, v, spec);
 }
 
 static void absorb_result(struct bisection *b, const struct event *event)
@@ -287,6 +295,7 @@ static void absorb_result(struct bisection *b, const struct event *event)
                                    : mem_dup(r->environment.host);
     for (size_t i = 0; i < r->n_builds; i++)
         absorb_build(b, &r->builds[i], spec->is_verification);
+    same_apply(b);
     /* Values first: a revision that measured once is testable whatever happened to other runs. */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < r->n_runs; i++)
@@ -325,7 +334,7 @@ void bisection_absorb(struct bisection *b, const struct event *event)
 void bisection_issued(struct bisection *b, const struct task_spec *spec)
 {
     b->out = mem_resize(b->out, b->n_out + 1, sizeof(*b->out));
-    b->out[b->n_out++] = spec_copy(spec);
+    b->out[b->n_out++] = task_spec_copy(spec);
     if (spec->ordinal >= b->next_ordinal)
         b->next_ordinal = spec->ordinal + 1;
     b->n_runs_issued += spec->n_runs;
@@ -414,6 +423,15 @@ static void cancel_all(struct bisection *b, struct effects *out)
     }
 }
 
+/** Builds alone, whose bytes decide what to measure. */
+static bool is_settling_out(const struct bisection *b)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        if (b->out[i]->n_runs == 0)
+            return true;
+    return false;
+}
+
 static bool is_verification_out(const struct bisection *b)
 {
     for (uint32_t i = 0; i < b->n_out; i++)
@@ -439,9 +457,12 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         return NULL;
     if (j == JUDGE_ENDS)
         return b->n_out > 0 ? NULL : plan_none_check(b);
+    if (j == JUDGE_VERIFY && is_settling_out(b))
+        return NULL;
     if (j == JUDGE_VERIFY) {
         cancel_all(b, out);
-        return plan_verification(b, suspect);
+        struct task_spec *first = plan_settling_first(b, suspect);
+        return first ? first : plan_verification(b, suspect);
     }
     return plan_search(b);
 }

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double sd_ratio = 2; /* ends that differ more than this have spreads of their own */
+static const double p_outside = .05; /* that the same bytes measure differently on purpose */
+static const double sd_ratio = 2;    /* ends that differ more than this have spreads of their own */
 
 /** Where bad runs also scatter more, the spread of the good ones says what is worth a name. */
 static double quieter_end_sd(const struct bisection *b)
@@ -160,29 +161,32 @@ static uint32_t last_testable(const struct bisection *b, uint32_t k)
     return best;
 }
 
-/** Fresh builds of culprit and parents that are the same bytes: nothing that was measured changed.
- */
-static bool is_same_as_parents(const struct bisection *b, uint32_t c)
+/** A fresh build of a parent that is the same bytes as the culprit's: nothing that was measured
+ *  changed. UINT32_MAX: none is. */
+static uint32_t same_parent(const struct bisection *b, uint32_t c)
 {
     uint32_t partners[MAX_PARTNERS];
     uint32_t n = verification_partners(b, c, partners, LEN(partners));
     const char *own = b->standing[c].artifact;
 
-    if (b->standing[c].is_same_bytes)
-        return true;
-    for (uint32_t i = 0; i < n; i++)
-        if (own[0] == '\0' || strcmp(own, b->standing[partners[i]].artifact) != 0)
-            return false;
-    return n > 0;
+    if (n > 0 && b->standing[c].is_same_bytes) /* in an earlier bisection */
+        return partners[0];
+    for (uint32_t i = 0; i < n && own[0]; i++)
+        if (strcmp(own, b->standing[partners[i]].artifact) == 0)
+            return partners[i];
+    return UINT32_MAX;
 }
 
 static void finish_with_culprit(struct bisection *b, uint32_t c)
 {
+    uint32_t same = same_parent(b, c);
+
     b->culprit = c;
-    if (is_same_as_parents(b, c))
-        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
-                         "%.10s measures worse than its parent, but both build to the same bytes",
-                         b->range->commits[c].id.hex);
+    if (same != UINT32_MAX)
+        bisection_finish(
+            b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+            "%.10s measures worse than %.10s before it, but both build to the same bytes",
+            b->range->commits[c].id.hex, b->range->commits[same].id.hex);
     else if (!b->range->commits[c].matters)
         bisection_finish(
             b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
@@ -217,16 +221,14 @@ static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, ui
     return JUDGE_FINISHED;
 }
 
-/** Is the difference of the ends, looked at alone, rather a change than none? */
-static bool do_ends_differ(const struct bisection *b)
+/** How much likelier a change is than none from the runs of two revisions alone, as a log. */
+static double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_t other)
 {
-    const struct range *r = b->range;
     struct split s;
     struct fit up, down;
     struct fit_none none;
 
-    evidence_split_pair(b->evidence, evidence_find(b->evidence, r->good),
-                        evidence_find(b->evidence, r->bad), &s);
+    evidence_split_pair(b->evidence, slot, other, &s);
     if (is_rate(b)) {
         fit_rate(&s, 1, b->posterior->scale, &up);
         fit_rate(&s, -1, b->posterior->scale, &down);
@@ -236,22 +238,57 @@ static bool do_ends_differ(const struct bisection *b)
         fit_normal(&s, -1, b->posterior->scale, &down);
         fit_normal_none(&s, b->posterior->scale, &none);
     }
-    return log_add(up.log_effect, down.log_effect) >
+    return log_add(up.log_effect, down.log_effect) -
            log_add(none.log_none, log_add(up.log_small, down.log_small));
+}
+
+/** Is the difference of the ends, looked at alone, rather a change than none? */
+static bool do_ends_differ(const struct bisection *b)
+{
+    return log_odds_of_pair(b, evidence_find(b->evidence, b->range->good),
+                            evidence_find(b->evidence, b->range->bad)) > 0;
+}
+
+/** Two that build to the same thing and surely measure differently: then it is not the build that
+ *  matters, and no commit can be blamed. */
+static bool finish_if_contradicted(struct bisection *b)
+{
+    const struct evidence *e = b->evidence;
+    double least = log(b->confidence / (1 - b->confidence)) + log((1 - p_outside) / p_outside);
+
+    for (uint32_t i = 0; i < e->n && !b->is_finished; i++)
+        for (uint32_t j = 0; j < i && !b->is_finished; j++) {
+            uint32_t u = e->sampled[i].revision, v = e->sampled[j].revision;
+            if (!alike_is_same(b->alike, u, v) || log_odds_of_pair(b, i, j) < least)
+                continue;
+            bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+                             "%.10s and %.10s measure differently, but build to the same thing: "
+                             "look for the cause in the machine, the time, or files that are no "
+                             "part of the artifact",
+                             b->range->commits[v].id.hex, b->range->commits[u].id.hex);
+        }
+    return b->is_finished;
 }
 
 /** "No change" is believed after the ends were measured once more, in turn: few runs may agree by
  *  luck, and a burst of foreign load may have fallen on one end alone. */
 static enum judgement judge_none(struct bisection *b)
 {
-    if (!b->is_none_checked && !has_no_spread(b))
+    bool is_alike = alike_is_same(b->alike, b->range->good, b->range->bad);
+
+    if (!b->is_none_checked && (!has_no_spread(b) || do_ends_differ(b)))
         return JUDGE_ENDS;
-    if (do_ends_differ(b))
+    if (is_alike || !do_ends_differ(b)) /* alike: then the difference is not a sure one */
+        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
+    else if (b->posterior->n_classes == 0)
+        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
+                         "the ends measure differently, but no commit between them changes what is "
+                         "built: look for the cause in the machine, the time, or files that are no "
+                         "part of the artifact");
+    else
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
                          "the ends differ, but no single commit changes the metric by the minimum "
                          "effect: look for several smaller changes with a smaller --min-effect");
-    else
-        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_NONE, NULL);
     return JUDGE_FINISHED;
 }
 
@@ -259,6 +296,8 @@ enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
 {
     const struct posterior *p = b->posterior;
 
+    if (finish_if_contradicted(b))
+        return JUDGE_FINISHED;
     if (p->p_none >= b->confidence)
         return judge_none(b);
     if (p->p_reversed >= b->confidence)

@@ -223,7 +223,7 @@ static void shortlist_fill(const struct planner *p, struct shortlist *unbuilt,
         /* An artifact of an earlier bisection makes it testable before it is sampled. */
         bool is_new =
             p->testable[v] == TESTABLE_UNKNOWN || evidence_find(p->evidence, v) == UINT32_MAX;
-        if (is_new && !isnan(mass[v]) && p->posterior->weight[v] > 0)
+        if (is_new && !isnan(mass[v]))
             shortlist_offer(unbuilt, v, p->p_builds[v] * entropy_of(mass[v]));
     }
     for (uint32_t i = 0; i < p->evidence->n; i++) {

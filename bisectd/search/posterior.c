@@ -81,6 +81,35 @@ void posterior_refine(struct posterior *p, const struct evidence *e, uint32_t sl
     p->n_classes = n;
 }
 
+void posterior_exclude(struct posterior *p, uint32_t n_commits, const uint8_t *is_excluded)
+{
+    uint32_t *to = mem_array(p->n_classes + 1, sizeof(*to)), n = 0;
+
+    for (uint32_t k = 0; k < p->n_classes; k++)
+        p->classes[k] = (struct hypothesis){.first = UINT32_MAX};
+    for (uint32_t c = 0; c < n_commits; c++) {
+        if (is_excluded[c]) {
+            p->weight[c] = 0;
+            p->class_of[c] = UINT32_MAX;
+        }
+        if (p->class_of[c] == UINT32_MAX)
+            continue;
+        struct hypothesis *h = &p->classes[p->class_of[c]];
+        h->first = h->n++ == 0 ? c : h->first;
+        h->weight += p->weight[c];
+    }
+    for (uint32_t k = 0; k < p->n_classes; k++) { /* those left without a member go */
+        to[k] = n;
+        if (p->classes[k].n > 0)
+            p->classes[n++] = p->classes[k];
+    }
+    p->n_classes = n;
+    for (uint32_t c = 0; c < n_commits; c++)
+        if (p->class_of[c] != UINT32_MAX)
+            p->class_of[c] = to[p->class_of[c]];
+    mem_free(to);
+}
+
 static void fit_both(const struct posterior *p, const struct split *s, int sign, struct fit *out)
 {
     if (p->is_rate)

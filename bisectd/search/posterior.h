@@ -29,7 +29,8 @@ struct hypothesis {
 struct posterior {
     bool is_rate;
     enum worse worse;
-    double *weight;     /* prior weight of each commit of the range; 0: cannot be it. Sums to 1 */
+    double *weight;     /* prior weight of each commit of the range; 0: cannot be it. Sums to 1 less
+                           what was excluded since */
     uint32_t *class_of; /* class of each commit; UINT32_MAX for those with weight 0 */
     uint32_t n_classes;
     struct hypothesis *classes;
@@ -53,6 +54,12 @@ DEFINE_AUTO(struct posterior, posterior_free)
 /** A revision was sampled for the first time: classes are cut where it tells their members apart.
  */
 void posterior_refine(struct posterior *p, const struct evidence *e, uint32_t slot);
+/**
+ * Commits that cannot be it for another reason than their samples: their prior weight becomes 0.
+ * What is left is not scaled up: that nothing changed has become likelier with it. No class may be
+ * left. posterior_update() is to follow.
+ */
+void posterior_exclude(struct posterior *p, uint32_t n_commits, const uint8_t *is_excluded);
 /** Brings all probabilities up to date with the evidence. Pre: refined for every slot; n_runs > 0.
  */
 void posterior_update(struct posterior *p, const struct evidence *e, struct scale scale);

@@ -9,9 +9,9 @@ static bool is_same_bytes(const struct stored_verification *v)
     if (!v->builds[0].artifact[0])
         return false;
     for (size_t i = 1; i < v->n_builds; i++)
-        if (strcmp(v->builds[i].artifact, v->builds[0].artifact) != 0)
-            return false;
-    return true;
+        if (strcmp(v->builds[i].artifact, v->builds[0].artifact) == 0)
+            return true;
+    return false;
 }
 
 static bool is_pair_of_ends(const struct bisection *b, const struct recollection *r)
@@ -38,31 +38,8 @@ void recall_add(struct bisection *b, const struct stored_verification *v)
     }
 }
 
-static bool is_end(const struct bisection *b, uint32_t v)
-{
-    for (uint32_t i = 0; i < bisection_n_ends(b); i++)
-        if (bisection_end(b, i) == v)
-            return true;
-    return false;
-}
-
-void recall_failure(struct bisection *b, const struct stored_failure *f)
-{
-    uint32_t v = range_index_find(b->index, &f->revision);
-
-    if (v == UINT32_MAX || is_end(b, v) || evidence_find(b->evidence, v) != UINT32_MAX)
-        return;
-    struct standing *s = &b->standing[v];
-    s->testable = TESTABLE_NO;
-    s->failed_in = mem_dup(f->bisection);
-    mem_free(s->reason);
-    s->reason = mem_dup(f->reason);
-}
-
 void recall_free(struct bisection *b)
 {
-    for (uint32_t v = 0; b->standing && v < b->range->n; v++)
-        mem_free(b->standing[v].failed_in);
     for (uint32_t i = 0; i < b->n_recollections; i++) {
         mem_free(b->recollections[i].bisection);
         mem_free(b->recollections[i].revisions);

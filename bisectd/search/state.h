@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "model/range_index.h"
+#include "search/alike.h"
 #include "search/bisection.h"
 #include "search/planner.h"
 
@@ -22,12 +23,10 @@ struct standing {
     bool is_reused;   /* its artifact comes from an earlier bisection */
     bool is_reuse_counted;
     bool is_verified;     /* built afresh beside its parents, and measured */
-    bool is_same_bytes;   /* as its parents, in an earlier bisection's verification */
+    bool is_same_bytes;   /* as a parent, in an earlier bisection's verification */
     bool is_exhausted;    /* could not be measured lately: no more runs, its samples stay */
     char artifact[65];    /* "" if none */
     uint32_t next_number; /* $BISECTD_RUN of its next run */
-    char *
-        failed_in; /* the earlier bisection that found it untestable; NULL: this one, or testable */
     uint32_t n_fresh_failed;
     const char *verified_in; /* the earlier bisection that did it; NULL: this one */
     char *reason;            /* why it cannot be tested; NULL if it can */
@@ -57,6 +56,10 @@ struct bisection {
 
     /* What is known */
     struct dag *dag;
+    struct alike *alike;
+    bool has_excluded; /* more than the posterior knows */
+    uint32_t n_built;  /* revisions with an artifact, in the order they got one */
+    uint32_t *built;
     struct evidence *evidence;
     struct posterior *posterior;
     struct standing *standing;
@@ -113,8 +116,6 @@ bool bisection_is_inside(const struct bisection *b);
 
 /* recall.c */
 void recall_add(struct bisection *b, const struct stored_verification *v);
-/** Believed of all but the ends: without those there is no answer, so they are tried again. */
-void recall_failure(struct bisection *b, const struct stored_failure *f);
 void recall_free(struct bisection *b);
 /** Marks the suspect as verified if an earlier bisection did that, with the partners that
  *  verification_partners() gives now. */
@@ -127,6 +128,27 @@ const char *recall_source(const struct bisection *b);
 void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out);
 /** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
 void say_change(const struct bisection *b, double good, double bad, struct buf *out);
+
+/* same.c */
+/** The artifact of `v` became known. */
+void same_note_artifact(struct bisection *b, uint32_t v);
+/** u and v build to the same bytes. */
+void same_link(struct bisection *b, uint32_t u, uint32_t v);
+/** Tells the posterior what has been excluded since. */
+void same_apply(struct bisection *b);
+/** Calls `v` untestable, and what builds to the same thing with it. */
+void same_set_untestable(struct bisection *b, uint32_t v, const char *reason);
+/** is_barred of each commit but the best one of those that are alike. */
+void same_bar(const struct bisection *b, bool is_inside, uint8_t *is_barred);
+/** What to measure for `v`: itself, or better one that builds to the same thing, but not `other`
+ *  nor what builds to the same as that. */
+uint32_t same_stand_in(const struct bisection *b, uint32_t v, uint32_t other);
+/** What `v`, not built yet and documentation by its name, is likely to repeat: its runs are not
+ *  worth taking before the bytes of both were compared. UINT32_MAX: nothing. */
+uint32_t same_base(const struct bisection *b, uint32_t v);
+/** Tells the worker of artifacts that `v` may repeat. */
+void same_tell(const struct bisection *b, uint32_t v, struct task_spec *t);
+struct excluded same_count(const struct bisection *b);
 
 /* comparison.c */
 /** The next batch, or NULL: one is out, or it is finished (then filled into b). */
@@ -141,8 +163,10 @@ struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
 struct task_spec *plan_search(struct bisection *b);
+/** Before a verification: where the suspect or a parent looks like documentation, builds it and what
+ *  it is likely to repeat, so that this one is measured in its place. NULL: not needed. */
+struct task_spec *plan_settling_first(struct bisection *b, uint32_t suspect);
 struct task_spec *plan_verification(struct bisection *b, uint32_t suspect);
-struct task_spec *spec_copy(const struct task_spec *t);
 enum { MAX_PARTNERS = 4 };
 /** Revisions to stand beside `v` in verification; returns how many, at most `max`. */
 uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *out, uint32_t max);

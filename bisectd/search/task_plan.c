@@ -13,18 +13,6 @@ enum {
 static const double task_seconds = .1;      /* what a task costs beside builds and runs */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
-struct task_spec *spec_copy(const struct task_spec *t)
-{
-    struct task_spec *out = mem_alloc(sizeof(*out));
-
-    *out = *t;
-    out->builds = mem_array(t->n_builds + 1, sizeof(*out->builds));
-    out->runs = mem_array(t->n_runs + 1, sizeof(*out->runs));
-    memcpy(out->builds, t->builds, t->n_builds * sizeof(*out->builds));
-    memcpy(out->runs, t->runs, t->n_runs * sizeof(*out->runs));
-    return out;
-}
-
 static struct task_spec *spec_new(const struct bisection *b)
 {
     struct task_spec *t = mem_alloc(sizeof(*t));
@@ -157,6 +145,7 @@ static struct probe choose(const struct bisection *b)
         is_barred[v] = b->standing[v].is_exhausted || !bisection_may_test(b, v, is_inside) ||
                        (b->n_out > 0 && is_out(b, v));
     }
+    same_bar(b, is_inside, is_barred);
     planner_p_builds(testable, n, p_builds);
     struct probe c = planner_choose(&(struct planner){
         .dag = b->dag,
@@ -170,10 +159,39 @@ static struct probe choose(const struct bisection *b)
         .build_price = build_price(b),
         .task_price = task_price(b),
     });
+    /* Of documentation, by its name: what it is likely to repeat tells as much, and comes first. */
+    uint32_t base = c.revision == UINT32_MAX ? UINT32_MAX : same_base(b, c.revision);
+    if (base != UINT32_MAX && !is_barred[base] && !b->standing[base].artifact[0] &&
+        b->posterior->class_of[base] == b->posterior->class_of[c.revision])
+        c.revision = base;
     mem_free(testable);
     mem_free(is_barred);
     mem_free(p_builds);
     return c;
+}
+
+/** Builds alone, to compare the bytes of two revisions. */
+static struct task_spec *plan_settling(struct bisection *b, uint32_t base, uint32_t v)
+{
+    struct task_spec *t = spec_new(b);
+
+    if (!b->standing[base].artifact[0])
+        spec_add_build(t, b, base, false);
+    spec_add_build(t, b, v, false);
+    return t;
+}
+
+struct task_spec *plan_settling_first(struct bisection *b, uint32_t suspect)
+{
+    const struct commit *c = &b->range->commits[suspect];
+
+    for (uint32_t i = 0; i <= c->n_parents; i++) {
+        uint32_t v = i == 0 ? suspect : c->parents[i - 1];
+        uint32_t base = same_base(b, v);
+        if (base != UINT32_MAX && b->standing[v].testable != TESTABLE_NO)
+            return plan_settling(b, base, v);
+    }
+    return NULL;
 }
 
 struct task_spec *plan_search(struct bisection *b)
@@ -184,8 +202,13 @@ struct task_spec *plan_search(struct bisection *b)
         return NULL;
     b->runs_to_go = c.n_runs * b->posterior->entropy_bits / c.info_bits;
 
+    uint32_t base = same_base(b, c.revision);
+    if (base != UINT32_MAX)
+        return is_out(b, base) ? NULL : plan_settling(b, base, c.revision);
+
     struct task_spec *t = spec_new(b);
     uint32_t main = spec_add_build(t, b, c.revision, false);
+    same_tell(b, c.revision, t);
     /* With several hosts a run says little without one of the good end taken on the same host. */
     bool has_reference = b->evidence->n_hosts > 1 && c.revision != b->range->good;
     uint32_t reference = has_reference ? spec_add_build(t, b, b->range->good, false) : 0;
@@ -216,14 +239,24 @@ static uint32_t good_below(const struct bisection *b, uint32_t v)
     return best;
 }
 
+static bool is_listed(const uint32_t *list, uint32_t n, uint32_t v)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == v)
+            return true;
+    return false;
+}
+
 uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *out, uint32_t max)
 {
     const struct commit *c = &b->range->commits[v];
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < c->n_parents && n < max; i++)
-        if (b->standing[c->parents[i]].testable != TESTABLE_NO)
-            out[n++] = c->parents[i];
+    for (uint32_t i = 0; i < c->n_parents && n < max; i++) {
+        uint32_t parent = same_stand_in(b, c->parents[i], v);
+        if (b->standing[parent].testable != TESTABLE_NO && !is_listed(out, n, parent))
+            out[n++] = parent;
+    }
     if (n == 0)
         out[n++] = good_below(b, v);
     return n;

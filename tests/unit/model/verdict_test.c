@@ -20,7 +20,7 @@ static const char done[] =
     "\"p_no_change\":0.001,\"finding\":null,\"min_effect\":{\"percent\":1.0,\"value\":15.5},"
     "\"metric\":{\"name\":\"ts\",\"unit\":\"ms\",\"lower_is_better\":true},"
     "\"platform\":\"linux-x64\",\"good\":\"" B "\",\"bad\":\"" C "\",\"merge_base\":null,"
-    "\"range_size\":214,\"cost\":{\"builds\":9,\"builds_reused\":1,\"runs\":47,\"runs_reused\":2,"
+    "\"range_size\":214,\"excluded\":{\"untouched\":3,\"same_bytes\":9,\"prose\":1},\"cost\":{\"builds\":9,\"builds_reused\":1,\"runs\":47,\"runs_reused\":2,"
     "\"seconds\":312.5},\"confidence\":0.99,\"seed\":1,\"message\":\"one sentence\"}";
 
 static const char queued[] =
@@ -29,6 +29,7 @@ static const char queued[] =
     "\"min_effect\":{\"percent\":null,\"value\":null},"
     "\"metric\":{\"name\":\"m\",\"unit\":\"\",\"lower_is_better\":null},\"platform\":\"mac\","
     "\"good\":null,\"bad\":null,\"merge_base\":null,\"range_size\":0,"
+    "\"excluded\":{\"untouched\":0,\"same_bytes\":0,\"prose\":0},"
     "\"cost\":{\"builds\":0,\"builds_reused\":0,\"runs\":0,\"runs_reused\":0,\"seconds\":0.0},"
     "\"confidence\":0.99,\"seed\":9007199254740991,\"message\":null,\"expected_runs\":null,"
     "\"activity\":\"building\"}";
@@ -43,6 +44,7 @@ static const char compared[] =
     "\"min_effect\":{\"percent\":1.0,\"value\":0.5},"
     "\"metric\":{\"name\":\"m\",\"unit\":\"s\",\"lower_is_better\":true},\"platform\":\"mac\","
     "\"good\":\"" A "\",\"bad\":\"" B "\",\"merge_base\":null,\"range_size\":1,"
+    "\"excluded\":{\"untouched\":0,\"same_bytes\":0,\"prose\":0},"
     "\"cost\":{\"builds\":2,\"builds_reused\":0,\"runs\":9,\"runs_reused\":0,\"seconds\":0.5},"
     "\"confidence\":0.75,\"seed\":1,\"message\":\"worse\"}";
 

@@ -57,6 +57,37 @@ START_TEST(culprit_in_full)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    struct excluded excluded;
+    const char *want; /* NULL: no line */
+} exclusions[] = {
+    {{0, 0, 0}, NULL},
+    {{3, 9, 0}, "excluded    12 commits: 9 build to the same bytes, 3 touch nothing the build reads\n"},
+    {{1, 1, 1}, "excluded    3 commits: 1 builds to the same bytes, 1 touches nothing the build reads, "
+                "1 looks like documentation and costs no run\n"},
+    {{0, 0, 2}, "excluded    2 commits: 2 look like documentation and cost no run\n"},
+    {{1, 0, 0}, "excluded    1 commit: 1 touches nothing the build reads\n"},
+};
+/* clang-format on */
+
+START_TEST(what_was_excluded_is_counted)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "x", 1);
+    v->excluded = exclusions[_i].excluded;
+    summary_write(v, &plain, &out);
+    const char *line = strstr(buf_str(&out), "excluded");
+    if (!exclusions[_i].want)
+        ck_assert_ptr_null(line);
+    else
+        ck_assert_msg(line && strncmp(line, exclusions[_i].want, strlen(exclusions[_i].want)) == 0,
+                      "%s", buf_str(&out));
+}
+END_TEST
+
 START_TEST(a_ratio_from_zero_is_left_out)
 {
     AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
@@ -300,6 +331,7 @@ int main(void)
     const struct unit_test tests[] = {
         {each_verdict_has_its_exit_status, LEN(statuses)},
         {culprit_in_full, 1},
+        {what_was_excluded_is_counted, LEN(exclusions)},
         {a_ratio_from_zero_is_left_out, 1},
         {several_culprits_have_shares, 1},
         {a_range_lists_its_set, 1},

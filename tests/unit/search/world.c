@@ -51,6 +51,19 @@ static void grow(const struct world *w, struct commit *c, uint32_t v, uint32_t *
     heads[at < MAX_HEADS ? at : 0] = v;
 }
 
+bool world_is_docs(const struct world *w, uint32_t c)
+{
+    return w->docs_every > 0 && c % w->docs_every == w->docs_every / 2;
+}
+
+/** What it builds to: as its parent where it changes documentation alone. */
+static uint32_t content_of(const struct world *w, const struct range *r, uint32_t v)
+{
+    while (v > 0 && world_is_docs(w, v - 1) && r->commits[v].n_parents == 1)
+        v = r->commits[v].parents[0];
+    return v;
+}
+
 /** Commit 0 is good; candidates are 1..n. */
 struct range *world_range(const struct world *w)
 {
@@ -75,6 +88,9 @@ struct range *world_range(const struct world *w)
         c->parents = mem_array(MAX_HEADS, sizeof(uint32_t));
         if (v > 0)
             grow(w, c, v, heads, &n_heads);
+        bool is_docs = v > 0 && world_is_docs(w, v - 1) && c->n_parents == 1;
+        c->is_prose = is_docs && w->docs == DOCS_PROSE;
+        c->matters = !is_docs || w->docs != DOCS_UNTOUCHED;
     }
     for (uint32_t v = w->n; r->commits[v].n_parents > 0; v = r->commits[v].parents[0])
         r->commits[v].is_mainline = true;
@@ -128,6 +144,20 @@ static bool is_broken(const struct world *w, uint32_t v)
     return v > 0 && v - 1 >= w->broken_from && v - 1 < w->broken_to;
 }
 
+/** As a worker does. */
+static bool is_known(const struct task_spec *t, const struct build_result *b)
+{
+    for (uint32_t i = 0; i < t->n_known; i++)
+        if (!strcmp(t->known[i].artifact, b->artifact))
+            return !revision_equal(&t->known[i].revision, &b->revision);
+    return false;
+}
+
+static bool is_spared(const struct play *p, const struct task_spec *t, const struct build_result *b)
+{
+    return b->status == BUILD_OK && !p->w->is_worker_old && is_known(t, b);
+}
+
 static void play_task(struct play *p, const struct task_spec *t, struct outcome *out,
                       struct task_result *r)
 {
@@ -146,7 +176,8 @@ static void play_task(struct play *p, const struct task_spec *t, struct outcome 
         if (b->status == BUILD_FAILED)
             b->reason = mem_dup("make: error");
         else
-            snprintf(b->artifact, sizeof(b->artifact), "%064x", v + 1);
+            snprintf(b->artifact, sizeof(b->artifact), "%064x", content_of(p->w, p->range, v) + 1);
+        out->n_docs_builds += b->status == BUILD_OK && v > 0 && content_of(p->w, p->range, v) != v;
         out->n_search_builds += !is_reused && !t->is_verification && t->ordinal > 0;
     }
     for (uint32_t i = 0; i < t->n_runs; i++) {
@@ -154,7 +185,12 @@ static void play_task(struct play *p, const struct task_spec *t, struct outcome 
         uint32_t v = range_find(p->range, &t->builds[t->runs[i].build].revision);
         run->run = i;
         run->seconds = 1;
-        run->status = is_broken(p->w, v) ? RUN_SKIPPED : RUN_OK;
+        bool is_skipped = is_broken(p->w, v) || (!t->builds[t->runs[i].build].fresh &&
+                                                 is_spared(p, t, &r->builds[t->runs[i].build]));
+        run->status = is_skipped ? RUN_SKIPPED : RUN_OK;
+        if (is_skipped)
+            continue;
+        out->n_docs_runs += v > 0 && content_of(p->w, p->range, v) != v;
         run->value = value_of(p, v, t->runs[i].seed, is_second_host);
         if (!t->is_verification && ++p->n_runs[v] > out->max_runs)
             out->max_runs = p->n_runs[v];
@@ -182,41 +218,100 @@ static struct stored_build *artifacts_of(const struct range *r)
     return out;
 }
 
-void world_search(const struct world *w, struct outcome *out)
-{
-    AUTO(range_free) struct range *range = world_range(w);
-    AUTO(request_free) struct request *request = world_request(w);
-    AUTO(bisection_free) struct bisection *b = NULL;
-    struct err e = {0};
-    struct play play = {w, range, mem_array(range->n, 1), mem_array(range->n, sizeof(uint32_t)), 0};
+/** All that happened, to tell it once more. */
+struct diary {
+    size_t n;
+    struct task_spec **specs;
+    struct task_result **results;
+};
 
-    *out = (struct outcome){.named = UINT32_MAX};
-    mark_bad(w, range, play.is_bad);
+static void diary_add(struct diary *d, struct task_spec *spec, struct task_result *result)
+{
+    d->specs = mem_resize(d->specs, d->n + 1, sizeof(struct task_spec *));
+    d->results = mem_resize(d->results, d->n + 1, sizeof(struct task_result *));
+    d->specs[d->n] = spec;
+    d->results[d->n++] = result;
+}
+
+static void diary_fini(struct diary *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        task_spec_free(d->specs[i]);
+        task_result_free(d->results[i]);
+    }
+    mem_free(d->specs);
+    mem_free(d->results);
+}
+
+static struct event result_event(const struct diary *d, size_t i)
+{
+    return (struct event){
+        .kind = EVENT_RESULT, .ordinal = d->specs[i]->ordinal, .result = d->results[i]};
+}
+
+static struct bisection *begin(const struct request *request, const struct range *range)
+{
+    struct bisection *b = NULL;
+    struct err e = {0};
+
     if (bisection_new(request, range, &b, &e)) {
         fprintf(stderr, "%s\n", e.text);
         abort();
     }
+    return b;
+}
+
+/** As after a restart: absorbed, not decided, but for the last event. */
+static struct bisection *remember(const struct request *request, const struct range *range,
+                                  const struct event *started, const struct diary *d)
+{
+    struct bisection *b = begin(request, range);
+
+    bisection_absorb(b, started);
+    for (size_t i = 0; i + 1 < d->n; i++) {
+        struct event event = result_event(d, i);
+        bisection_issued(b, d->specs[i]);
+        bisection_absorb(b, &event);
+    }
+    bisection_issued(b, d->specs[d->n - 1]);
+    return b;
+}
+
+void world_search(const struct world *w, struct outcome *out)
+{
+    AUTO(range_free) struct range *range = world_range(w);
+    AUTO(request_free) struct request *request = world_request(w);
+    AUTO(bisection_free) struct bisection *b = begin(request, range);
+    struct play play = {w, range, mem_array(range->n, 1), mem_array(range->n, sizeof(uint32_t)), 0};
+    struct diary diary = {0};
+
+    *out = (struct outcome){.named = UINT32_MAX};
+    mark_bad(w, range, play.is_bad);
     struct stored_build *artifacts = artifacts_of(range);
-    struct event event = {
+    struct event started = {
         .kind = EVENT_STARTED, .n_builds = w->has_artifacts ? range->n : 0, .builds = artifacts};
-    AUTO(task_result_free) struct task_result *result = NULL;
+    struct event event = started;
     for (;;) {
         AUTO(effects_fini) struct effects effects = {0};
         bisection_step(b, &event, &effects);
         if (effects.is_finished)
             break;
-        task_result_free(result);
-        result = mem_alloc(sizeof(*result));
+        struct task_result *result = mem_alloc(sizeof(*result));
         play_task(&play, effects.issue[0], out, result);
+        diary_add(&diary, task_spec_copy(effects.issue[0]), result);
         out->n_tasks++;
-        event = (struct event){
-            .kind = EVENT_RESULT, .ordinal = effects.issue[0]->ordinal, .result = result};
+        event = result_event(&diary, diary.n - 1);
+        if (!w->is_forgetful)
+            continue;
+        bisection_free(b);
+        b = remember(request, range, &started, &diary);
     }
     bisection_verdict(b, &out->verdict);
     out->n_builds = out->verdict.cost.n_builds;
     out->n_runs = out->verdict.cost.n_runs;
     if (out->verdict.n_culprits > 0)
         out->named = range_find(range, &out->verdict.culprits[0].revision) - 1;
+    diary_fini(&diary);
     mem_free(artifacts);
     mem_free(play.is_bad);
     mem_free(play.n_runs);

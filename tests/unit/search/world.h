@@ -22,9 +22,13 @@ struct world {
     double confidence;
     uint64_t seed;
     enum worse worse;
-    double p_merge;     /* > 0: a random DAG with so many merges */
-    bool has_artifacts; /* of every commit, from an earlier bisection */
-    bool is_comparison; /* the last commit against the first, to be used with n = 1 */
+    double p_merge;      /* > 0: a random DAG with so many merges */
+    bool has_artifacts;  /* of every commit, from an earlier bisection */
+    bool is_comparison;  /* the last commit against the first, to be used with n = 1 */
+    uint32_t docs_every; /* > 0: every so many candidates changes documentation alone */
+    enum { DOCS_UNKNOWN, DOCS_PROSE, DOCS_UNTOUCHED } docs; /* what the range says of them */
+    bool is_worker_old;                                     /* takes runs of known bytes too */
+    bool is_forgetful;  /* rebuilds the search from its events after each */
     double host_factor; /* > 0: two hosts take turns; the second measures this much higher */
 };
 
@@ -32,10 +36,13 @@ struct outcome {
     struct verdict verdict; /* caller frees with outcome_fini */
     uint32_t named;         /* candidate named, UINT32_MAX */
     uint32_t n_builds, n_runs, n_tasks;
-    uint32_t n_search_builds; /* without the ends and verification */
-    uint32_t max_runs;        /* of one revision, without verification */
+    uint32_t n_search_builds;            /* without the ends and verification */
+    uint32_t max_runs;                   /* of one revision, without verification */
+    uint32_t n_docs_runs, n_docs_builds; /* of candidates that change documentation alone */
 };
 
+/** Whether candidate `c` (0 first) changes documentation alone. */
+bool world_is_docs(const struct world *w, uint32_t c);
 void world_search(const struct world *w, struct outcome *out);
 void outcome_fini(struct outcome *o);
 
