@@ -31,21 +31,21 @@ static enum err_code read_verifications(struct store *s, const struct range_inde
 enum err_code earlier_evidence(struct store *s, const struct request *r, const struct range *range,
                                struct record **out, struct err *e)
 {
-    AUTO(sample_list_fini) struct sample_list samples = {0};
-    AUTO(build_list_fini) struct build_list builds = {0};
-    AUTO(verification_list_fini) struct verification_list verifications = {0};
+    AUTO(earlier_fini) struct earlier found = {0};
     AUTO(range_index_free) struct range_index *known = range_index_new(range);
     struct digest build_key = project_build_key(r->project);
     struct digest measure_key = project_measure_key(r->project, request_metric(r));
-    struct sample_filter sf = {
-        .measure_key = &measure_key, .platform = r->platform, .only_ok = true};
+    struct sample_filter sf = {.measure_key = &measure_key, .platform = r->platform};
     struct build_filter bf = {
         .build_key = &build_key, .platform = r->platform, .only_usable = true};
+    struct build_filter ff = {
+        .build_key = &build_key, .platform = r->platform, .only_failed = true};
 
     if (!r->fresh &&
-        (store_sample_list(s, &sf, &samples, e) || store_build_list(s, &bf, &builds, e) ||
-         read_verifications(s, known, &sf, &verifications, e)))
+        (store_sample_list(s, &sf, &found.samples, e) ||
+         store_build_list(s, &bf, &found.builds, e) || store_build_list(s, &ff, &found.failed, e) ||
+         read_verifications(s, known, &sf, &found.verifications, e)))
         return e->code;
-    *out = record_started(known, &samples, &builds, &verifications);
+    *out = record_started(known, &found);
     return ERR_OK;
 }

@@ -20,6 +20,8 @@ void record_free(struct record *r)
     for (size_t i = 0; i < r->n_verifications; i++)
         mem_free(r->verifications[i].builds);
     mem_free(r->verifications);
+    mem_free(r->failures);
+    strings_fini(&r->reasons);
     strings_fini(&r->hosts);
     strings_fini(&r->sources);
     task_result_free(r->result);
@@ -87,7 +89,7 @@ static void take_samples(struct record *r, const struct range_index *range,
     r->samples = mem_array(samples->n + 1, sizeof(*r->samples));
     for (size_t i = 0; i < samples->n; i++) {
         const struct sample_row *row = &samples->items[i];
-        if (range_index_find(range, &row->revision) == UINT32_MAX)
+        if (row->run.status != RUN_OK || range_index_find(range, &row->revision) == UINT32_MAX)
             continue;
         intern(&r->sources, row->bisection.text);
         r->samples[ev->n_samples++] = (struct stored_sample){
@@ -193,16 +195,68 @@ static void take_verification(struct record *r, const struct range_index *range,
     }
 }
 
-struct record *record_started(const struct range_index *range, const struct sample_list *samples,
-                              const struct build_list *builds,
-                              const struct verification_list *verifications)
+/* What is known of a commit of the range. */
+enum { HAS_VALUE = 1, IS_BUILT = 2, HAS_FAILED = 4 };
+
+static void take_failure(struct record *r, const struct revision *revision, const char *bisection,
+                         const char *reason)
+{
+    r->failures = mem_resize(r->failures, r->n_failures + 1, sizeof(*r->failures));
+    r->failures[r->n_failures++] = (struct stored_failure){
+        .revision = *revision,
+        .bisection = intern(&r->sources, bisection),
+        .reason = intern(&r->reasons, reason ? reason : "no reason given"),
+    };
+}
+
+/* Pre: samples and builds are taken. */
+static void take_failures(struct record *r, const struct range_index *range,
+                          const struct earlier *from)
+{
+    uint8_t *known = mem_array((size_t)range_index_size(range) + 1, 1);
+
+    for (size_t i = 0; i < r->event.n_samples; i++)
+        known[range_index_find(range, &r->samples[i].revision)] |= HAS_VALUE;
+    for (size_t i = 0; i < r->event.n_builds; i++)
+        known[range_index_find(range, &r->builds[i].revision)] |= IS_BUILT;
+    for (size_t i = 0; i < from->failed.n; i++) {
+        const struct build_row *row = &from->failed.items[i];
+        uint32_t v = range_index_find(range, &row->build.revision);
+        if (v == UINT32_MAX || known[v])
+            continue;
+        known[v] |= HAS_FAILED;
+        take_failure(r, &row->build.revision, row->bisection.text, row->build.reason);
+    }
+    for (size_t i = 0; i < from->samples.n; i++) {
+        const struct sample_row *row = &from->samples.items[i];
+        uint32_t v = range_index_find(range, &row->revision);
+        if (v == UINT32_MAX || row->run.status != RUN_CANNOT || known[v] & (HAS_VALUE | HAS_FAILED))
+            continue;
+        known[v] |= HAS_FAILED;
+        take_failure(r, &row->revision, row->bisection.text, row->run.reason);
+    }
+    r->event.failures = r->failures;
+    r->event.n_failures = r->n_failures;
+    mem_free(known);
+}
+
+void earlier_fini(struct earlier *f)
+{
+    sample_list_fini(&f->samples);
+    build_list_fini(&f->builds);
+    build_list_fini(&f->failed);
+    verification_list_fini(&f->verifications);
+}
+
+struct record *record_started(const struct range_index *range, const struct earlier *from)
 {
     struct record *r = record_new(EVENT_STARTED);
 
-    take_samples(r, range, samples);
-    take_builds(r, range, builds);
-    for (size_t i = 0; i < verifications->n; i++)
-        take_verification(r, range, &verifications->items[i]);
+    take_samples(r, range, &from->samples);
+    take_builds(r, range, &from->builds);
+    for (size_t i = 0; i < from->verifications.n; i++)
+        take_verification(r, range, &from->verifications.items[i]);
+    take_failures(r, range, from);
     return r;
 }
 
@@ -251,6 +305,21 @@ static json *verifications_to_json(const struct record *r)
     return list;
 }
 
+static json *failures_to_json(const struct record *r)
+{
+    json *list = json_new_array();
+
+    for (size_t i = 0; i < r->n_failures; i++) {
+        const struct stored_failure *f = &r->failures[i];
+        json *o = json_new_object();
+        json_put(o, "revision", json_new_string(f->revision.hex));
+        json_put(o, "bisection", json_new_string(f->bisection));
+        json_put(o, "reason", json_new_string(f->reason));
+        json_push(list, o);
+    }
+    return list;
+}
+
 static void started_payload(const struct record *r, json *o)
 {
     json *sources = json_new_array();
@@ -260,6 +329,7 @@ static void started_payload(const struct record *r, json *o)
     json_put(o, "samples", samples_to_json(r));
     json_put(o, "builds", builds_to_json(r->builds, r->event.n_builds));
     json_put(o, "verifications", verifications_to_json(r));
+    json_put(o, "failures", failures_to_json(r));
     json_put(o, "sources", sources);
 }
 
@@ -308,18 +378,42 @@ static enum err_code verification_from_json(const json *v, struct record *r, str
     return ERR_OK;
 }
 
-/* Events of before verifications were carried over have none. */
-static enum err_code read_verifications(const json *o, struct record *r, struct err *e)
+static enum err_code failure_from_json(const json *v, struct record *r, struct err *e)
 {
-    json *list;
+    struct stored_failure *f = &r->failures[r->n_failures];
+    const char *revision, *bisection, *reason;
 
-    if (json_is_null(json_at(o, "verifications")))
-        return ERR_OK;
-    if (json_need_array(o, "verifications", &list, e))
+    if (json_need_str(v, "revision", &revision, e) || revision_parse(revision, &f->revision, e) ||
+        json_need_str(v, "bisection", &bisection, e) || json_need_str(v, "reason", &reason, e))
         return e->code;
-    for (size_t i = 0; i < json_len(list); i++)
-        if (verification_from_json(json_item(list, i), r, e))
+    f->bisection = intern(&r->sources, bisection);
+    f->reason = intern(&r->reasons, reason);
+    r->n_failures++;
+    return ERR_OK;
+}
+
+/* Events that older versions wrote have no such lists. */
+static enum err_code list_of(const json *o, const char *key, json **out, struct err *e)
+{
+    *out = NULL;
+    return json_is_null(json_at(o, key)) ? ERR_OK : json_need_array(o, key, out, e);
+}
+
+static enum err_code read_later_lists(const json *o, struct record *r, struct err *e)
+{
+    json *verifications, *failures;
+
+    if (list_of(o, "verifications", &verifications, e) || list_of(o, "failures", &failures, e))
+        return e->code;
+    for (size_t i = 0; i < json_len(verifications); i++)
+        if (verification_from_json(json_item(verifications, i), r, e))
             return err_wrap(e, "verification %zu", i);
+    r->failures = mem_array(json_len(failures) + 1, sizeof(*r->failures));
+    for (size_t i = 0; i < json_len(failures); i++)
+        if (failure_from_json(json_item(failures, i), r, e))
+            return err_wrap(e, "failure %zu", i);
+    r->event.failures = r->failures;
+    r->event.n_failures = r->n_failures;
     return ERR_OK;
 }
 
@@ -340,7 +434,7 @@ static enum err_code read_started(const json *o, struct record *r, struct err *e
             return err_wrap(e, "build %zu", i);
     for (size_t i = 0; i < json_len(sources); i++)
         strings_add(&r->sources, json_str(json_item(sources, i), ""));
-    if (read_verifications(o, r, e))
+    if (read_later_lists(o, r, e))
         return e->code;
     r->event.n_samples = json_len(samples);
     r->event.n_builds = json_len(builds);

@@ -22,8 +22,11 @@ struct record {
     struct stored_build *builds;
     size_t n_verifications;
     struct stored_verification *verifications; /* each owns its builds */
-    struct strings hosts;                      /* of the samples */
-    struct strings sources;                    /* bisections they came from */
+    size_t n_failures;
+    struct stored_failure *failures;
+    struct strings reasons; /* of the failures */
+    struct strings hosts;   /* of the samples */
+    struct strings sources; /* bisections they came from */
     struct task_result *result;
     char *task;
     char *reason;
@@ -44,11 +47,23 @@ struct verification_list {
 void verification_list_fini(struct verification_list *l);
 DEFINE_AUTO_FINI(struct verification_list, verification_list_fini)
 
-/** Samples and builds whose revision is in the range, and verifications that measured their first
- *  build and another one. */
-struct record *record_started(const struct range_index *range, const struct sample_list *samples,
-                              const struct build_list *builds,
-                              const struct verification_list *verifications);
+/** All of the range that the store has. */
+struct earlier {
+    struct sample_list samples; /* with and without a value */
+    struct build_list builds;   /* at hand */
+    struct build_list failed;   /* builds whose steps failed */
+    struct verification_list verifications;
+};
+void earlier_fini(struct earlier *f);
+DEFINE_AUTO_FINI(struct earlier, earlier_fini)
+
+/**
+ * Samples and builds whose revision is in the range; verifications that measured their first build
+ * and another one; and as failures the revisions that have no value and no build but failed ones,
+ * or no value but runs that gave none (a time limit that was reached is no failure: it depends on
+ * the machine).
+ */
+struct record *record_started(const struct range_index *range, const struct earlier *from);
 struct record *record_capacity(uint32_t n_workers);
 /** Takes the result over. */
 struct record *record_result(uint32_t ordinal, const char *task, struct task_result *result);

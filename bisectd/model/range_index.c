@@ -48,6 +48,11 @@ void range_index_free(struct range_index *x)
     mem_free(x);
 }
 
+uint32_t range_index_size(const struct range_index *x)
+{
+    return x->range->n;
+}
+
 uint32_t range_index_find(const struct range_index *x, const struct revision *id)
 {
     return *slot_of(x, id) - 1; /* a free slot gives UINT32_MAX */

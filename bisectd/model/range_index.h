@@ -13,6 +13,8 @@ struct range_index *range_index_new(const struct range *range);
 void range_index_free(struct range_index *x);
 DEFINE_AUTO(struct range_index, range_index_free)
 
+/** Commits of the range. */
+uint32_t range_index_size(const struct range_index *x);
 /** Index of a revision, or UINT32_MAX. */
 uint32_t range_index_find(const struct range_index *x, const struct revision *id);
 

@@ -105,7 +105,7 @@ static void after_culprit(const struct writer *w)
 
 static void after_range(const struct writer *w)
 {
-    if (w->v->n_untestable > 0)
+    if (w->v->n_untestable > 0 && w->v->cost.n_builds + w->v->cost.n_runs > 0)
         add_log(w, &w->v->untestable[0], "why it could not be tested");
     add_export(w);
 }

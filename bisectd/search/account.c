@@ -149,9 +149,27 @@ static void say_culprit(const struct bisection *b, const struct verdict *v, stru
         buf_printf(out, ", %.3g %% sure", 100 * c->probability);
 }
 
+/** How many of the answer failed in an earlier bisection, and in which (NULL: in several). */
+static uint32_t count_recalled(const struct bisection *b, const struct verdict *v,
+                               const char **source)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < v->n_candidates; i++) {
+        uint32_t at = range_index_find(b->index, &v->candidates[i].revision);
+        const char *in = b->standing[at].failed_in;
+        if (!in)
+            continue;
+        *source = n == 0 || (*source && strcmp(*source, in) == 0) ? in : NULL;
+        n++;
+    }
+    return n;
+}
+
 static void say_range(const struct bisection *b, const struct verdict *v, struct buf *out)
 {
-    uint32_t n_broken = 0;
+    const char *source = NULL;
+    uint32_t n_broken = 0, n_recalled = count_recalled(b, v, &source);
 
     for (size_t i = 0; i < v->n_candidates; i++) {
         uint32_t at = range_index_find(b->index, &v->candidates[i].revision);
@@ -161,6 +179,9 @@ static void say_range(const struct bisection *b, const struct verdict *v, struct
                "the change came in one of %zu commits that cannot be told apart: %u of them cannot "
                "be tested",
                v->n_candidates, n_broken);
+    if (n_recalled > 0)
+        buf_printf(out, " (%u failed in %s%s; --fresh tries them again)", n_recalled,
+                   source ? "bisection " : "earlier bisections", source ? source : "");
 }
 
 static void say_not_reproduced(const struct bisection *b, struct buf *out)

@@ -27,6 +27,14 @@ uint32_t bisection_end(const struct bisection *b, uint32_t i)
     return b->range->merge_bases[i - 2];
 }
 
+bool bisection_is_end(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < bisection_n_ends(b); i++)
+        if (bisection_end(b, i) == v)
+            return true;
+    return false;
+}
+
 /** All candidates that can be it weigh the same. */
 static double *prior_weights(const struct bisection *b)
 {
@@ -167,6 +175,8 @@ static void absorb_started(struct bisection *b, const struct event *event)
     same_apply(b);
     for (size_t i = 0; i < event->n_verifications; i++)
         recall_add(b, &event->verifications[i]);
+    for (size_t i = 0; i < event->n_failures; i++)
+        recall_failure(b, &event->failures[i]);
 }
 
 static void absorb_build(struct bisection *b, const struct build_result *r, bool is_fresh)

@@ -49,6 +49,13 @@ struct stored_verification {
     struct stored_build *builds; /* artifacts may be gone, or "" */
 };
 
+/** A revision of which earlier bisections have nothing but failures of its own: build steps that
+ *  failed, or runs without a value. */
+struct stored_failure {
+    struct revision revision;
+    const char *bisection, *reason;
+};
+
 enum event_kind {
     EVENT_STARTED,  /* always first; carries stored evidence (none if request.fresh) */
     EVENT_CAPACITY, /* how many workers of the platform could be at work; 1 until told */
@@ -68,6 +75,8 @@ struct event {
     const struct stored_build *builds;
     size_t n_verifications;
     const struct stored_verification *verifications;
+    size_t n_failures;
+    const struct stored_failure *failures;
     /* EVENT_CAPACITY */
     uint32_t n_workers;
     /* EVENT_RESULT, EVENT_GIVEN_UP */

@@ -38,8 +38,21 @@ void recall_add(struct bisection *b, const struct stored_verification *v)
     }
 }
 
+void recall_failure(struct bisection *b, const struct stored_failure *f)
+{
+    uint32_t v = range_index_find(b->index, &f->revision);
+
+    if (v == UINT32_MAX || bisection_is_end(b, v) || evidence_find(b->evidence, v) != UINT32_MAX)
+        return;
+    same_set_untestable(b, v, f->reason);
+    mem_free(b->standing[v].failed_in);
+    b->standing[v].failed_in = mem_dup(f->bisection);
+}
+
 void recall_free(struct bisection *b)
 {
+    for (uint32_t v = 0; b->standing && v < b->range->n; v++)
+        mem_free(b->standing[v].failed_in);
     for (uint32_t i = 0; i < b->n_recollections; i++) {
         mem_free(b->recollections[i].bisection);
         mem_free(b->recollections[i].revisions);

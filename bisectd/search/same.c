@@ -63,7 +63,8 @@ void same_set_untestable(struct bisection *b, uint32_t v, const char *reason)
     set_untestable(b, v, reason);
     for (uint32_t u = 0; u < b->range->n; u++)
         if (u != v && b->standing[u].testable == TESTABLE_UNKNOWN &&
-            alike_is_same(b->alike, u, v) && evidence_find(b->evidence, u) == UINT32_MAX)
+            alike_is_same(b->alike, u, v) && !bisection_is_end(b, u) &&
+            evidence_find(b->evidence, u) == UINT32_MAX)
             set_untestable(b, u, reason);
 }
 

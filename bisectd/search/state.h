@@ -27,6 +27,8 @@ struct standing {
     bool is_exhausted;    /* could not be measured lately: no more runs, its samples stay */
     char artifact[65];    /* "" if none */
     uint32_t next_number; /* $BISECTD_RUN of its next run */
+    char *
+        failed_in; /* the earlier bisection that found it untestable; NULL: this one, or testable */
     uint32_t n_fresh_failed;
     const char *verified_in; /* the earlier bisection that did it; NULL: this one */
     char *reason;            /* why it cannot be tested; NULL if it can */
@@ -95,6 +97,7 @@ enum { END_RUNS = 2 };
 /** The ends, and the merge bases where good is no ancestor. */
 uint32_t bisection_n_ends(const struct bisection *b);
 uint32_t bisection_end(const struct bisection *b, uint32_t i);
+bool bisection_is_end(const struct bisection *b, uint32_t v);
 
 /* judge.c */
 /** The smallest change worth a name, in the metric's unit. Pre: good was sampled. */
@@ -116,6 +119,8 @@ bool bisection_is_inside(const struct bisection *b);
 
 /* recall.c */
 void recall_add(struct bisection *b, const struct stored_verification *v);
+/** Believed of all but the ends: without those there is no answer, so they are tried again. */
+void recall_failure(struct bisection *b, const struct stored_failure *f);
 void recall_free(struct bisection *b);
 /** Marks the suspect as verified if an earlier bisection did that, with the partners that
  *  verification_partners() gives now. */
@@ -136,7 +141,7 @@ void same_note_artifact(struct bisection *b, uint32_t v);
 void same_link(struct bisection *b, uint32_t u, uint32_t v);
 /** Tells the posterior what has been excluded since. */
 void same_apply(struct bisection *b);
-/** Calls `v` untestable, and what builds to the same thing with it. */
+/** Calls `v` untestable, and with it what builds to the same thing, but for the ends. */
 void same_set_untestable(struct bisection *b, uint32_t v, const char *reason);
 /** is_barred of each commit but the best one of those that are alike. */
 void same_bar(const struct bisection *b, bool is_inside, uint8_t *is_barred);

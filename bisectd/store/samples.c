@@ -203,6 +203,8 @@ static void build_clause(const struct build_filter *f, struct clause *c)
     add_text(c, "b.build_key =", f->build_key ? f->build_key->hex : NULL);
     if (f->after)
         add_cell(c, "b.seq >", cell_int(f->after));
+    if (f->only_failed)
+        add_text(c, "b.status =", build_status_name(BUILD_FAILED));
     if (f->only_usable)
         buf_adds(&c->sql, " AND b.artifact IS NOT NULL ORDER BY b.revision, b.seq DESC");
     else

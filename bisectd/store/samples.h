@@ -64,6 +64,7 @@ struct build_filter {
     const char *bisection, *task, *revision, *platform;
     const struct digest *build_key;
     bool only_usable; /* an artifact whose file is at hand; newest of each revision only */
+    bool only_failed; /* by its steps: not for a limit or a fault of ours */
     int64_t after;
     size_t limit; /* 0: all */
 };

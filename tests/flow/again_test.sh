@@ -25,21 +25,6 @@ claim "what the first one verified costs the second nothing, and it says so"
 json '.cost.runs <= 4 and .cost.builds == 0'
 json '.message | endswith("verified in bisection " + $first)' --arg first "$first"
 
-claim "a longer range pays for its own ends"
-line_repo long --commits 90 --culprit 41 --levels 100,104
-middle=$(commit_at "$work/long" 20) later=$(commit_at "$work/long" 60)
-run 0 bisectctl run --repo "$work/long" --good "$middle" --bad "$later" --json --store "$store" \
-    --measure "$noisy" --metric value:worse=up --seed 1
-is_culprit "$answer"
-inner=$(field .id)
-bisect 0 "$work/long" --store "$store" --measure "$noisy" --metric value:worse=up --seed 2
-is_culprit "$answer"
-json '.cost.runs <= 8 and .cost.runs_reused > 10'
-json '.message | endswith("verified in bisection " + $inner)' --arg inner "$inner"
-run 0 bisectctl replay "$(field .id)" --store "$store" --json
-json '.matches'
-answer=$(cat "$line.answer")
-
 claim "--fresh ignores them, and keeps them"
 bisect 0 "$line" --store "$store" --measure "$noisy" --metric value:worse=up --seed 3 --fresh
 is_culprit "$answer"

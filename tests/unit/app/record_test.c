@@ -49,12 +49,11 @@ START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
         {.bisection = {"b2"}, .revision = rev(R2), .run = {.value = -3e300}, .environment = {0}},
     };
     struct build_row built = {.build = {.revision = rev(R2), .artifact = A1}};
-    struct sample_list samples = {.n = 3, .items = rows};
-    struct build_list builds = {.n = 1, .items = &built};
+    struct earlier from = {.samples = {.n = 3, .items = rows}, .builds = {.n = 1, .items = &built}};
 
     AUTO(range_index_free) struct range_index *known = range_index_new(&range);
     AUTO(record_free)
-    struct record *r = record_started(known, &samples, &builds, &(struct verification_list){0});
+    struct record *r = record_started(known, &from);
     AUTO(record_free) struct record *back = there_and_back(r);
     ck_assert_uint_eq(back->event.n_samples, 2);
     ck_assert_uint_eq(back->event.n_builds, 1);
@@ -99,7 +98,8 @@ START_TEST(verifications_that_measured_are_kept)
     struct range range = {.commits = commits, .n = 2};
     AUTO(range_index_free) struct range_index *known = range_index_new(&range);
     struct verification v = {{"b7"}, mem_alloc(sizeof(*v.spec)), mem_alloc(sizeof(*v.result))};
-    AUTO(verification_list_fini) struct verification_list list = {1, mem_alloc(sizeof(v))};
+    AUTO(earlier_fini)
+    struct earlier from = {.verifications = {1, mem_alloc(sizeof(v))}};
 
     v.spec->n_builds = v.spec->n_runs = 2;
     v.spec->builds = mem_array(2, sizeof(*v.spec->builds));
@@ -119,10 +119,9 @@ START_TEST(verifications_that_measured_are_kept)
         run->run = i;
         run->status = (enum run_status)verified[_i].run[i];
     }
-    list.items[0] = v;
+    from.verifications.items[0] = v;
     AUTO(record_free)
-    struct record *r =
-        record_started(known, &(struct sample_list){0}, &(struct build_list){0}, &list);
+    struct record *r = record_started(known, &from);
     AUTO(record_free) struct record *back = there_and_back(r);
     ck_assert_msg(back->event.n_verifications == verified[_i].is_kept, "%s", verified[_i].name);
     if (!verified[_i].is_kept)
@@ -139,7 +138,64 @@ START_TEST(verifications_that_measured_are_kept)
 }
 END_TEST
 
-START_TEST(an_event_of_before_verifications_has_none)
+/** What the store has of R1 besides; R1 and R2 are in the range. */
+/* clang-format off */
+static const struct {
+    const char *name;
+    const char *of;
+    bool has_failed_build, has_build;
+    int runs[2]; /* enum run_status, or RUN_NONE */
+    const char *reason; /* NULL: it is no failure */
+} failing[] = {
+    {"nothing",                               R1, false, false, {RUN_NONE, RUN_NONE}, NULL},
+    {"its steps failed",                      R1, true,  false, {RUN_NONE, RUN_NONE}, "make"},
+    {"its steps failed, its runs not begun",  R1, true,  false, {RUN_SKIPPED, RUN_SKIPPED}, "make"},
+    {"its steps failed once and not later",   R1, true,  true,  {RUN_NONE, RUN_NONE}, NULL},
+    {"its steps failed, and it has a value",  R1, true,  false, {RUN_OK, RUN_NONE}, NULL},
+    {"its runs gave no value",                R1, false, true,  {RUN_CANNOT, RUN_CANNOT}, "crash"},
+    {"one of its runs gave a value",          R1, false, true,  {RUN_CANNOT, RUN_OK}, NULL},
+    {"its runs took too long",                R1, false, true,  {RUN_TIMEOUT, RUN_TIMEOUT}, NULL},
+    {"its steps and its runs failed",         R1, true,  false, {RUN_CANNOT, RUN_NONE}, "make"},
+    {"all of it in another range",            R3, true,  false, {RUN_CANNOT, RUN_NONE}, NULL},
+};
+/* clang-format on */
+
+START_TEST(failures_are_of_what_never_worked)
+{
+    struct commit commits[2] = {{.id = rev(R2)}, {.id = rev(R1)}};
+    struct range range = {.commits = commits, .n = 2};
+    AUTO(range_index_free) struct range_index *known = range_index_new(&range);
+    struct revision of = rev(failing[_i].of);
+    struct build_row failed = {.bisection = {"b1"},
+                               .build = {.revision = of, .reason = (char[]){"make"}}};
+    struct build_row built = {.build = {.revision = of, .artifact = A1}};
+    struct sample_row rows[2];
+    char crash[] = "crash";
+    struct earlier from = {.samples = {.items = rows},
+                           .builds = {.n = failing[_i].has_build, .items = &built},
+                           .failed = {.n = failing[_i].has_failed_build, .items = &failed}};
+
+    for (size_t i = 0; i < 2; i++)
+        if (failing[_i].runs[i] != RUN_NONE)
+            rows[from.samples.n++] = (struct sample_row){
+                .bisection = {"b2"},
+                .revision = of,
+                .run = {.status = (enum run_status)failing[_i].runs[i], .reason = crash}};
+    AUTO(record_free) struct record *r = record_started(known, &from);
+    AUTO(record_free) struct record *back = there_and_back(r);
+    const char *reason = failing[_i].reason;
+    ck_assert_msg(back->event.n_failures == (reason != NULL), "%s", failing[_i].name);
+    if (!reason)
+        return;
+    const struct stored_failure *f = back->event.failures;
+    ck_assert_str_eq(f->revision.hex, R1);
+    ck_assert_str_eq(f->reason, reason);
+    ck_assert_str_eq(f->bisection, strcmp(reason, "make") == 0 ? "b1" : "b2");
+    ck_assert_str_eq(back->sources.items[back->sources.n - 1], f->bisection);
+}
+END_TEST
+
+START_TEST(an_event_of_an_older_version_has_fewer_lists)
 {
     const char *text = "{\"samples\":[],\"builds\":[],\"sources\":[\"b1\"]}";
     AUTO(json_free) json *payload = NULL;
@@ -149,6 +205,7 @@ START_TEST(an_event_of_before_verifications_has_none)
     ck_assert(!json_parse(text, strlen(text), &payload, &e));
     ck_assert_msg(!record_from_payload("started", payload, &r, &e), "%s", e.text);
     ck_assert_uint_eq(r->event.n_verifications, 0);
+    ck_assert_uint_eq(r->event.n_failures, 0);
     ck_assert_uint_eq(r->sources.n, 1);
 }
 END_TEST
@@ -193,6 +250,7 @@ static const struct {
     {"a build without a name", "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\"}],\"sources\":[]}", "build 0"},
     {"a long artifact",        "started",  "{\"samples\":[],\"builds\":[{\"revision\":\"" R1 "\",\"artifact\":\"" A1 A1 "\"}],\"sources\":[]}", "build 0"},
     {"verifications as a word", "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":\"x\"}", "verifications"},
+    {"a failure of nothing",    "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"failures\":[{}]}", "failure 0"},
     {"a verification of none",  "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":[{\"builds\":[]}]}", "verification 0"},
     {"a build of no revision",  "started", "{\"samples\":[],\"builds\":[],\"sources\":[],\"verifications\":[{\"bisection\":\"b\",\"builds\":[{}]}]}", "verification 0"},
 };
@@ -216,7 +274,8 @@ int main(void)
     const struct unit_test tests[] = {
         {evidence_of_the_range_is_kept_to_the_last_bit, 1},
         {verifications_that_measured_are_kept, LEN(verified)},
-        {an_event_of_before_verifications_has_none, 1},
+        {failures_are_of_what_never_worked, LEN(failing)},
+        {an_event_of_an_older_version_has_fewer_lists, 1},
         {other_kinds_are_kept, 1},
         {a_bad_row_is_told, LEN(bad)},
     };

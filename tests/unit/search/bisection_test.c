@@ -378,6 +378,31 @@ START_TEST(an_earlier_verification_stands)
 }
 END_TEST
 
+/** Stored failures of a range whose ends alone were measured: 1 is good, 8 is bad. */
+START_TEST(an_earlier_failure_stands_but_not_at_an_end)
+{
+    struct world w = {.n = N_RECALLED - 1, .confidence = .95, .seed = 1, .worse = WORSE_UP};
+    AUTO(range_free) struct range *range = world_range(&w);
+    AUTO(request_free) struct request *request = world_request(&w);
+    AUTO(bisection_free) struct bisection *b = NULL;
+    AUTO(effects_fini) struct effects f = {0};
+    struct stored_failure failures[N_RECALLED];
+    struct verdict *v = mem_alloc(sizeof(*v));
+    struct err e = {0};
+
+    for (uint32_t i = 0; i < N_RECALLED; i++)
+        failures[i] = (struct stored_failure){range->commits[i].id, "b7", "make: error"};
+    ck_assert_msg(bisection_new(request, range, &b, &e) == ERR_OK, "%s", e.text);
+    struct event started = {.kind = EVENT_STARTED, .n_failures = N_RECALLED, .failures = failures};
+    bisection_step(b, &started, &f);
+    bisection_verdict(b, v);
+    ck_assert_uint_eq(v->n_untestable, N_RECALLED - 2);
+    ck_assert_uint_eq(f.n_issue, 1); /* the ends */
+    ck_assert_uint_eq(f.issue[0]->n_builds, 2);
+    verdict_free(v);
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -389,6 +414,7 @@ int main(void)
         {endings_from_outside, LEN(endings)},
         {a_broken_end_fails_at_once, LEN(broken_ends)},
         {an_earlier_verification_stands, LEN(recalled)},
+        {an_earlier_failure_stands_but_not_at_an_end, 1},
     };
 
     return unit_run("bisection", tests, LEN(tests));

@@ -133,6 +133,19 @@ static struct id verification_in(struct place *p, const struct id *bisection, ui
     return id;
 }
 
+START_TEST(builds_that_failed_are_found)
+{
+    AUTO(scene_fini) struct scene s = scene_new();
+    AUTO(build_list_fini) struct build_list l = {0};
+    struct build_filter f = {.bisection = s.a.text, .only_failed = true};
+
+    OK(store_build_list(s.p.store, &f, &l, e));
+    ck_assert_uint_eq(l.n, 2); /* one in each task; the other one was built */
+    ck_assert_str_eq(l.items[0].build.revision.hex, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
+    ck_assert_int_eq(l.items[0].build.status, BUILD_FAILED);
+}
+END_TEST
+
 START_TEST(verifications_are_found_by_the_samples_they_stand_beside)
 {
     AUTO(scene_fini) struct scene s = scene_new();
@@ -298,6 +311,7 @@ int main(void)
         {samples_are_found, LEN(filters)},
         {a_sample_says_where_it_comes_from, 1},
         {samples_pool_by_measure_key, 1},
+        {builds_that_failed_are_found, 1},
         {verifications_are_found_by_the_samples_they_stand_beside, 1},
         {builds_are_usable_while_their_file_is_there, 1},
         {our_own_connection_cannot_change_evidence, LEN(changes)},
