@@ -496,7 +496,8 @@ enum err_code calibrator_ask(struct calibrator *k, size_t n, size_t *n_opened, s
     *n_opened = 0;
     if (store_stated_each(k->g.store, CALIBRATION_MOST, visit_lot, &l, &n_unreadable, e))
         return e->code;
-    qsort(l.items, l.n, sizeof(*l.items), by_lot);
+    if (l.n)
+        qsort(l.items, l.n, sizeof(*l.items), by_lot);
     for (size_t i = 0; i < l.n; i++) {
         bool is_next = i == 0 || strcmp(l.items[i].bisection.text, l.items[i - 1].bisection.text);
         bool is_new = false;

@@ -282,8 +282,8 @@ static uint32_t options_fill(const struct planner *p, const struct field *f,
         mixture_fill(f, f->shares + (size_t)at * f->n_cells, m);
         for (size_t i = 0; i < LEN(repeats); i++) {
             struct option *o = &options[n++];
-            *o = (struct option){.at = at, .probe = {revision, repeats[i], p_works}};
-            o->probe.price_runs = price_of(p, revision, repeats[i]);
+            double price_runs = price_of(p, revision, repeats[i]);
+            *o = (struct option){.at = at, .probe = {revision, repeats[i], p_works, price_runs}};
             o->bound = p_works * mixture_bound_bits(m, repeats[i]) / o->probe.price_runs;
         }
     }

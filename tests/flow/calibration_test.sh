@@ -155,3 +155,37 @@ run 0 bisectctl calibration --store "$work/store" --json
 json '.total.stated == 1 and .total.checked == 0 and .total.replayed == 0'
 run 0 bisectctl calibration --store "$work/store" --check-all --json
 json '.total.right == 1 and .total.wrong == 0 and .total.replayed == 1 and .total.differ == 0'
+
+claim "a merge is compared with each of its parents"
+(
+    . "$make_repo/history.sh"
+    commit() { # SUBJECT A B [PARENT [MERGED]]
+        history_commit main "Ada Merge <ada@example.org>" "$1" "${4-}" "${5-}"
+        history_file a "$2"
+        history_file b "$3"
+    }
+    history_begin "$work/merges"
+    commit "first" 100 100
+    history_tag good 1
+    commit "on the main line" 100 100
+    commit "on the side: b rises" 100 120 1
+    commit "more on the side" 100 120
+    commit "merge, in which a rises too" 120 120 2 4
+    commit "last" 120 120
+    history_tag bad 6
+    history_end
+)
+merge=$(git -C "$work/merges" rev-parse bad~1)
+for metric in a b; do
+    bisect 0 "$work/merges" --measure "cat $metric" --metric value:worse=up --store "$work/merges.store"
+    json '(.culprits[0].revision == $merge) == ($metric == "a")' --arg merge "$merge" --arg metric $metric
+done
+innocent=$(field .id)
+wait_for_store "$work/merges.store"
+sqlite3 "$work/merges.store/bisectd.db" "UPDATE verdicts SET
+    verdict = json_set(verdict, '\$.culprits[0].revision', '$merge') WHERE bisection = '$innocent'"
+run 0 bisectctl calibration --store "$work/merges.store" --check-all --json
+json '.total.right == 1 and .total.wrong == 1 and .wrong[0].id == $id' --arg id "$innocent"
+json '.wrong[0].base == $side' --arg side "$(git -C "$work/merges" rev-parse "$merge^2")"
+wait_for_store "$work/merges.store"
+[ "$(sqlite3 "$work/merges.store/bisectd.db" "SELECT count(*) FROM check_parts")" = 4 ] || fail "not 4 comparisons"

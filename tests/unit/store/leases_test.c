@@ -393,7 +393,7 @@ START_TEST(work_for_idle_workers_makes_way)
     expect_task(&p, &t0, TASK_QUEUED, 0, 0); /* it is not the worker's fault */
 
     /* Measuring on one host is done in turn. */
-    AUTO(lease_row_fini) struct lease_row l = lease_in(&p, "w1", 11);
+    lease_away(&p, "w1", 11);
     struct lease_wish there = wish_of("w3");
     there.host = "h2";
     AUTO(lease_row_fini) struct lease_row again = {0};
