@@ -10,22 +10,23 @@
 #include "model/project.h"
 #include "model/revision.h"
 
-/** What was asked. Complete by the time it is stored: defaults filled in, so that replay needs nothing else. */
+/** What was asked. Complete by the time it is stored: defaults filled in, so that replay needs
+ * nothing else. */
 struct request {
-    struct project *project;    /* with its metrics */
-    char *metric;               /* name of one of them */
-    bool is_comparison;         /* bad against good, no search: keys base and head, no first_parent */
-    char *good, *bad;           /* as typed; resolved in the range */
+    struct project *project; /* with its metrics */
+    char *metric;            /* name of one of them */
+    bool is_comparison;      /* bad against good, no search: keys base and head, no first_parent */
+    char *good, *bad;        /* as typed; resolved in the range */
     char *platform;
-    double confidence;          /* .5 < c < 1 */
-    double min_effect_percent;  /* < 0: not set (then the metric's, then the automatic rule) */
-    bool first_parent;          /* test main-line merges only, then inside the merge found */
-    bool no_inside;             /* with first_parent: a merge is an answer */
-    bool fresh;                 /* ignore stored samples and artifacts */
-    bool is_seed_set;           /* else whoever takes the request draws one, at most REQUEST_MAX_SEED */
+    double confidence;         /* .5 < c < 1 */
+    double min_effect_percent; /* < 0: not set (then the metric's, then the automatic rule) */
+    bool first_parent;         /* test main-line merges only, then inside the merge found */
+    bool no_inside;            /* with first_parent: a merge is an answer */
+    bool fresh;                /* ignore stored samples and artifacts */
+    bool is_seed_set; /* else whoever takes the request draws one, at most REQUEST_MAX_SEED */
     uint64_t seed;
     int64_t budget_runs;
-    int64_t budget_ns;          /* wall time over all sittings; 0: none */
+    int64_t budget_ns; /* wall time over all sittings; 0: none */
 };
 
 #define REQUEST_CONFIDENCE  0.99
@@ -58,9 +59,16 @@ struct digest request_key(const struct request *r);
  *    \          \           \-> canceled
  *     \----------\-> done (verdict failed)
  */
-enum bisection_state { BISECTION_QUEUED, BISECTION_RESOLVING, BISECTION_RUNNING, BISECTION_DONE, BISECTION_CANCELED };
+enum bisection_state {
+    BISECTION_QUEUED,
+    BISECTION_RESOLVING,
+    BISECTION_RUNNING,
+    BISECTION_DONE,
+    BISECTION_CANCELED
+};
 const char *bisection_state_name(enum bisection_state s);
-MUST_CHECK enum err_code bisection_state_parse(const char *s, enum bisection_state *out, struct err *e);
+MUST_CHECK enum err_code bisection_state_parse(const char *s, enum bisection_state *out,
+                                               struct err *e);
 
 enum verdict_kind {
     VERDICT_NONE,
@@ -74,9 +82,16 @@ enum verdict_kind {
     VERDICT_SAME,
     VERDICT_COUNT
 };
-enum finding { FINDING_NONE, FINDING_REVERSED, FINDING_HUMP, FINDING_BAD_MERGE_BASE, FINDING_DRIFT, FINDING_CULPRIT_NOT_BUILT };
+enum finding {
+    FINDING_NONE,
+    FINDING_REVERSED,
+    FINDING_HUMP,
+    FINDING_BAD_MERGE_BASE,
+    FINDING_DRIFT,
+    FINDING_CULPRIT_NOT_BUILT
+};
 const char *verdict_name(enum verdict_kind v); /* NULL for none */
-const char *finding_name(enum finding f); /* NULL for none */
+const char *finding_name(enum finding f);      /* NULL for none */
 MUST_CHECK enum err_code verdict_parse(const char *s, enum verdict_kind *out, struct err *e);
 
 struct level {
@@ -99,6 +114,12 @@ struct candidate {
     double probability;
 };
 
+/** A revision that was not built as it is. */
+struct fixed {
+    struct revision revision;
+    struct strings applied; /* fixups by name; none where a neighbour had some */
+};
+
 struct cost {
     uint32_t n_builds, n_builds_reused, n_runs, n_runs_reused;
     double seconds;
@@ -116,7 +137,7 @@ struct verdict {
     char *id; /* of the bisection */
     enum bisection_state state;
     enum verdict_kind kind;
-    bool is_comparison; /* good is its base, bad its head, p_no_change that of "same" */
+    bool is_comparison;     /* good is its base, bad its head, p_no_change that of "same" */
     struct culprit *change; /* of a comparison: head against base; NULL: not measured yet */
     size_t n_culprits;
     struct culprit *culprits;
@@ -124,6 +145,8 @@ struct verdict {
     struct candidate *candidates;
     size_t n_untestable;
     struct revision *untestable;
+    size_t n_fixed; /* culprits, their parents, the ends: where the project's fixups apply */
+    struct fixed *fixed;
     double p_no_change;
     enum finding finding;
     double min_effect_percent, min_effect_value; /* nan while unknown */

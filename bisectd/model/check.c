@@ -94,3 +94,20 @@ enum err_code path_check(const char *key, const char *path, struct err *e)
     }
     return ERR_OK;
 }
+
+enum err_code environment_check(const struct pairs *environment, struct err *e)
+{
+    for (size_t i = 0; i < environment->n; i++) {
+        const char *key = environment->items[i].key;
+        const size_t n = strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                     "0123456789_");
+
+        if (n == 0 || key[n] || isdigit((unsigned char)key[0]))
+            return err_set(e, ERR_INVALID,
+                           "environment.%s: expected a name of letters, digits and '_'", key);
+        if (strncmp(key, "BISECTD_", 8) == 0)
+            return err_set(e, ERR_INVALID, "environment.%s: names with BISECTD_ are set by bisectd",
+                           key);
+    }
+    return ERR_OK;
+}

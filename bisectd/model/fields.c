@@ -498,6 +498,8 @@ static json *write_revision(const struct field *f, const void *in)
 {
     const struct revision *r = at_const(f, in);
 
+    if (!revision_is_set(r) && f->flags & FIELD_SKIP_ZERO)
+        return NULL;
     return json_new_string(revision_is_set(r) ? r->hex : NULL);
 }
 

@@ -65,6 +65,13 @@ enum err_code lease_from_json(const json *v, struct lease **out, struct err *e)
         return err_expected(e, "spec", "an object", json_at(v, "spec"));
     if (task_spec_from_json(json_at(v, "spec"), &l->spec, e))
         return err_under(e, "spec");
+    for (uint32_t i = 0; i < l->spec->n_builds; i++) {
+        const uint64_t fixups = l->spec->builds[i].fixups;
+
+        if (l->project->n_fixups < FIXUP_MAX && fixups >> l->project->n_fixups)
+            return err_set(e, ERR_INVALID, "spec.builds[%u].fixups: the project has %zu", i,
+                           l->project->n_fixups);
+    }
     *out = TAKE(l);
     return ERR_OK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/project.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,13 +58,13 @@ static const struct {
 
 /* Keys of the project file whose work is not in this version, and the value that asks for none. */
 static const struct { const char *key, *nothing; } later_keys[] = {
-    {"fixups", "[]"}, {"confirm", "\"none\""}, {"download", NULL}, {"revision_map", NULL},
+    {"confirm", "\"none\""}, {"download", NULL}, {"revision_map", NULL},
     {"notify", "{\"auto\":false}"}, {"dependencies", "[]"},
 };
 /* In the order of the project file. */
 static const char *const top_keys[] = {
     "name", "repository", "submodules", "platforms", "paths", "environment", "build", "metrics",
-    "sandbox", "isolation", "budget",
+    "sandbox", "isolation", "budget", "fixups",
 };
 /* clang-format on */
 
@@ -78,6 +78,9 @@ void project_free(struct project *p)
     for (size_t i = 0; i < p->n_metrics; i++)
         metric_free(p->metrics[i]);
     mem_free(p->metrics);
+    for (size_t i = 0; i < p->n_fixups; i++)
+        fixup_free(p->fixups[i]);
+    mem_free(p->fixups);
     mem_free(p);
 }
 
@@ -125,6 +128,10 @@ struct project *project_copy(const struct project *p)
     copy->metrics = NULL;
     for (size_t i = 0; i < p->n_metrics; i++)
         project_add_metric(copy, metric_copy(p->metrics[i]));
+    copy->n_fixups = 0;
+    copy->fixups = NULL;
+    for (size_t i = 0; i < p->n_fixups; i++)
+        project_add_fixup(copy, fixup_copy(p->fixups[i]));
     return copy;
 }
 
@@ -153,6 +160,41 @@ void project_add_metric(struct project *p, struct metric *m)
     p->metrics[p->n_metrics++] = m;
 }
 
+void project_add_fixup(struct project *p, struct fixup *f)
+{
+    p->fixups = mem_resize(p->fixups, p->n_fixups + 1, sizeof(struct fixup *));
+    p->fixups[p->n_fixups++] = f;
+}
+
+static bool has_fixup(const struct project *p, uint64_t fixups, size_t i)
+{
+    return i < p->n_fixups && i < FIXUP_MAX && fixups >> i & 1;
+}
+
+void project_environment(const struct project *p, uint64_t fixups, struct pairs *out)
+{
+    copy_pairs(out, &p->environment);
+    for (size_t i = 0; i < p->n_fixups; i++) {
+        const struct pairs *own = &p->fixups[i]->environment;
+
+        for (size_t k = 0; has_fixup(p, fixups, i) && k < own->n; k++)
+            pairs_add(out, own->items[k].key, own->items[k].value);
+    }
+}
+
+void project_fixup_names(const struct project *p, uint64_t fixups, struct buf *out)
+{
+    const char *gap = "";
+
+    for (size_t i = 0; i < p->n_fixups; i++) {
+        if (!has_fixup(p, fixups, i))
+            continue;
+        buf_adds(out, gap);
+        fixup_name(p->fixups[i], out);
+        gap = ", ";
+    }
+}
+
 enum isolation project_isolation(const struct project *p, const struct metric *m)
 {
     if (m->isolation != ISOLATION_DEFAULT)
@@ -168,23 +210,6 @@ static enum err_code check_repository(const char *url, struct err *e)
     if (url[0] == '/' || (url[0] != '-' && (strstr(url, "://") || strchr(url, ':'))))
         return ERR_OK;
     return err_set(e, ERR_INVALID, "repository: expected a URL or an absolute path, got %s", url);
-}
-
-static enum err_code check_environment(const struct pairs *environment, struct err *e)
-{
-    for (size_t i = 0; i < environment->n; i++) {
-        const char *key = environment->items[i].key;
-        const size_t n = strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                     "0123456789_");
-
-        if (n == 0 || key[n] || isdigit((unsigned char)key[0]))
-            return err_set(e, ERR_INVALID,
-                           "environment.%s: expected a name of letters, digits and '_'", key);
-        if (strncmp(key, "BISECTD_", 8) == 0)
-            return err_set(e, ERR_INVALID, "environment.%s: names with BISECTD_ are set by bisectd",
-                           key);
-    }
-    return ERR_OK;
 }
 
 static enum err_code check_list(const char *key, const struct strings *list,
@@ -225,11 +250,29 @@ static enum err_code check_metrics(const struct project *p, struct err *e)
     return ERR_OK;
 }
 
+static enum err_code check_fixups(const struct project *p, struct err *e)
+{
+    size_t n_bytes = 0;
+
+    if (p->n_fixups > FIXUP_MAX)
+        return err_set(e, ERR_INVALID, "fixups: more than %d", FIXUP_MAX);
+    for (size_t i = 0; i < p->n_fixups; i++) {
+        if (fixup_check(p->fixups[i], e))
+            return err_under(e, "fixups[%zu]", i);
+        n_bytes += p->fixups[i]->content ? base64_size(p->fixups[i]->content) : 0;
+    }
+    if (n_bytes <= FIXUP_MAX_PATCHES)
+        return ERR_OK;
+    err_set(e, ERR_INVALID, "fixups: the patches are larger than %d KiB together",
+            FIXUP_MAX_PATCHES / KIB);
+    return err_hint(e, "Commit what the largest does, and name that with commit instead of patch.");
+}
+
 enum err_code project_check(const struct project *p, struct err *e)
 {
     if (name_check("name", p->name, e) || check_repository(p->repository, e) ||
         check_list("platforms", &p->platforms, name_check, e) ||
-        check_list("paths", &p->paths, path_check, e) || check_environment(&p->environment, e) ||
+        check_list("paths", &p->paths, path_check, e) || environment_check(&p->environment, e) ||
         check_list("build.steps", &p->build_steps, check_step, e) ||
         check_list("build.artifacts", &p->artifacts, path_check, e))
         return ERR_INVALID;
@@ -237,6 +280,8 @@ enum err_code project_check(const struct project *p, struct err *e)
         if (path_check("submodules", p->submodule_urls.items[i].key, e))
             return ERR_INVALID;
     }
+    if (check_fixups(p, e))
+        return ERR_INVALID;
     return check_metrics(p, e);
 }
 
@@ -279,7 +324,15 @@ json *project_to_json(const struct project *p)
         json_remove(m, "name");
         json_put(metrics, p->metrics[i]->name, m);
     }
-    return json_put(o, "metrics", metrics);
+    json_put(o, "metrics", metrics);
+    if (p->n_fixups == 0)
+        return o;
+
+    json *fixups = json_new_array();
+
+    for (size_t i = 0; i < p->n_fixups; i++)
+        json_push(fixups, fixup_to_json(p->fixups[i]));
+    return json_put(o, "fixups", fixups);
 }
 
 /* ---- from JSON ---- */
@@ -344,6 +397,25 @@ static enum err_code read_metrics(const json *v, struct project *p, struct err *
     return ERR_OK;
 }
 
+static enum err_code read_fixups(const json *v, struct project *p, struct err *e)
+{
+    if (!json_is_null(v) && !json_is_array(v))
+        return err_expected(e, "fixups", "a list", v);
+    if (json_len(v) > FIXUP_MAX)
+        return err_set(e, ERR_INVALID, "fixups: more than %d", FIXUP_MAX);
+    for (size_t i = 0; i < json_len(v); i++) {
+        const json *given = json_item(v, i);
+        struct fixup *f = NULL;
+
+        if (!json_is_object(given))
+            return err_set(e, ERR_INVALID, "fixups[%zu]: expected an object", i);
+        if (fixup_from_json(given, &f, e))
+            return err_under(e, "fixups[%zu]", i);
+        project_add_fixup(p, f);
+    }
+    return ERR_OK;
+}
+
 static bool is_top_key(const char *key)
 {
     for (size_t i = 0; i < LEN(top_keys); i++) {
@@ -398,7 +470,8 @@ enum err_code project_from_json(const json *v, struct project **out, struct err 
     p = project_new("", "");
     if (fields_read(project_fields, LEN(project_fields), v, UNKNOWN_IGNORED, p, e) ||
         read_submodules(json_at(v, "submodules"), p, e) || read_sections(v, p, e) ||
-        read_metrics(json_at(v, "metrics"), p, e) || project_check(p, e))
+        read_metrics(json_at(v, "metrics"), p, e) || read_fixups(json_at(v, "fixups"), p, e) ||
+        project_check(p, e))
         return ERR_INVALID;
     *out = TAKE(p);
     return ERR_OK;
@@ -452,4 +525,31 @@ struct digest project_measure_key(const struct project *p, const struct metric *
         json_remove(metric, "timeout");
     json_put(identity, "metric", metric);
     return digest_of(identity);
+}
+
+/* What it does to a revision: neither what it is called nor where else it applies. */
+static json *fixup_identity(const struct fixup *f)
+{
+    json *o = fixup_to_json(f);
+
+    json_remove(o, "range");
+    json_remove(o, "patch");
+    return o;
+}
+
+struct digest project_variant_key(const struct project *p, const struct digest *plain,
+                                  uint64_t fixups, const struct revision *reverted)
+{
+    AUTO(json_free) json *o = json_new_object();
+    json *list = json_new_array();
+
+    for (size_t i = 0; i < p->n_fixups; i++)
+        if (has_fixup(p, fixups, i))
+            json_push(list, fixup_identity(p->fixups[i]));
+    json_put(o, "fixups", list);
+    if (json_len(list) == 0 && !revision_is_set(reverted))
+        return *plain;
+    json_put(o, "plain", json_new_string(plain->hex));
+    json_put(o, "reverted", json_new_string(reverted->hex));
+    return digest_of(o);
 }

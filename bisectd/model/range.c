@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "model/fields.h"
+#include "model/fixup.h"
 #include "model/revision.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -118,6 +119,17 @@ static void write_revision(struct buf *out, const char *key, const struct revisi
     buf_adds(out, revision_is_set(r) ? "\"," : ",");
 }
 
+static void write_fixups(struct buf *out, uint64_t set)
+{
+    uint32_t items[FIXUP_MAX], n = 0;
+
+    for (uint32_t i = 0; i < FIXUP_MAX; i++)
+        if (set >> i & 1)
+            items[n++] = i;
+    write_indices(out, "fixups", items, n);
+    buf_addc(out, ',');
+}
+
 static void write_commit(struct buf *out, const struct commit *c)
 {
     write_revision(out, "id", &c->id);
@@ -129,6 +141,8 @@ static void write_commit(struct buf *out, const struct commit *c)
     buf_adds(out, c->is_mainline ? "\"mainline\":true," : "");
     buf_adds(out, c->matters ? "\"matters\":true," : "");
     buf_adds(out, c->is_prose ? "\"prose\":true," : "");
+    if (c->fixups)
+        write_fixups(out, c->fixups);
     write_indices(out, "parents", c->parents, c->n_parents);
 }
 
@@ -179,6 +193,8 @@ json *range_to_json(const struct range *r)
         json *row = json_new_object();
 
         fields_write(commit_fields, LEN(commit_fields), c, row);
+        if (c->fixups)
+            json_put(row, "fixups", fixup_set_to_json(c->fixups));
         json_put(row, "parents", indices_to_json(c->parents, c->n_parents));
         json_push(commits, row);
     }
@@ -203,6 +219,7 @@ static enum err_code commits_from_json(const json *v, struct range *r, struct er
         if (!json_is_object(row))
             return err_set(e, ERR_INVALID, "commits[%u]: expected an object", i);
         if (fields_read(commit_fields, LEN(commit_fields), row, UNKNOWN_IGNORED, c, e) ||
+            fixup_set_from_json(json_at(row, "fixups"), "fixups", &c->fixups, e) ||
             indices_from_json(json_at(row, "parents"), "parents", i, &c->parents, &c->n_parents, e))
             return err_under(e, "commits[%u]", i);
         r->n_candidates += c->is_candidate;

@@ -35,6 +35,7 @@ static const struct field environment_fields[] = {
 #define BUILD(member) offsetof(struct build_result, member)
 static const struct field build_fields[] = {
     {"revision", FIELD_REVISION, BUILD(revision), FIELD_NEEDED, 0, 0, NULL},
+    {"revert",   FIELD_REVISION, BUILD(revert),   FIELD_SKIP_ZERO, 0, 0, NULL},
     {"status",   FIELD_CHOICE,   BUILD(status),   FIELD_NEEDED, 0, 0, build_statuses},
     {"reason",   FIELD_STRING,   BUILD(reason),   0, 0, MAX_REASON, NULL},
     {"artifact", FIELD_DIGEST,   BUILD(artifact), 0, 0, 0, NULL},
@@ -246,6 +247,11 @@ enum err_code task_result_from_json(const json *v, struct task_result **out, str
 
 /* ---- against the spec ---- */
 
+bool build_result_is_of(const struct build_result *r, const struct task_build *b)
+{
+    return revision_equal(&r->revision, &b->revision) && revision_equal(&r->revert, &b->revert);
+}
+
 enum err_code task_result_check(const struct task_result *r, const struct task_spec *spec,
                                 struct err *e)
 {
@@ -253,7 +259,7 @@ enum err_code task_result_check(const struct task_result *r, const struct task_s
         bool is_known = false;
 
         for (uint32_t k = 0; k < spec->n_builds && !is_known; k++)
-            is_known = revision_equal(&r->builds[i].revision, &spec->builds[k].revision);
+            is_known = build_result_is_of(&r->builds[i], &spec->builds[k]);
         if (!is_known)
             return err_set(e, ERR_INVALID, "builds[%zu]: the task has no build of %s", i,
                            r->builds[i].revision.hex);

@@ -32,6 +32,7 @@ struct commit {
     bool is_mainline;  /* on the first-parent chain of bad */
     bool is_prose;     /* all it changes looks like documentation, by its name: a guess, which may
                           decide what to build first but never what is to blame */
+    uint64_t fixups;   /* of the project (model/fixup.h) it is built with: bit i is the i-th */
     bool matters;      /* its tree differs from its first parent's on the project's paths; a merge
                           matters if it differs from every parent */
 };
@@ -47,8 +48,9 @@ struct range {
     uint32_t good; /* index */
     uint32_t bad;  /* index */
     bool good_is_ancestor;
-    uint32_t n_merge_bases; /* only when good is not an ancestor of bad; to be measured as git does */
-    uint32_t *merge_bases;  /* indices */
+    uint32_t
+        n_merge_bases; /* only when good is not an ancestor of bad; to be measured as git does */
+    uint32_t *merge_bases; /* indices */
 };
 
 void range_free(struct range *r);

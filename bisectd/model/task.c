@@ -13,6 +13,7 @@ static const struct field build_fields[] = {
     {"revision", FIELD_REVISION, offsetof(struct task_build, revision), FIELD_NEEDED, 0, 0, NULL},
     {"fresh",    FIELD_BOOL,     offsetof(struct task_build, fresh),    FIELD_SKIP_ZERO, 0, 0, NULL},
     {"artifact", FIELD_DIGEST,   offsetof(struct task_build, artifact), 0, 0, 0, NULL},
+    {"revert",   FIELD_REVISION, offsetof(struct task_build, revert),   FIELD_SKIP_ZERO, 0, 0, NULL},
 };
 static const struct field known_fields[] = {
     {"revision", FIELD_REVISION, offsetof(struct task_known, revision), FIELD_NEEDED, 0, 0, NULL},
@@ -76,6 +77,8 @@ json *task_spec_to_json(const struct task_spec *t)
         json *row = json_new_object();
 
         fields_write(build_fields, LEN(build_fields), &t->builds[i], row);
+        if (t->builds[i].fixups)
+            json_put(row, "fixups", fixup_set_to_json(t->builds[i].fixups));
         json_push(builds, row);
     }
     for (uint32_t i = 0; i < t->n_runs; i++) {
@@ -97,8 +100,11 @@ static enum err_code read_builds(const json *v, struct task_spec *t, struct err 
                        TASK_MAX_BUILDS);
     t->builds = mem_array(json_len(v), sizeof(*t->builds));
     for (; t->n_builds < json_len(v); t->n_builds++) {
-        if (fields_read(build_fields, LEN(build_fields), json_item(v, t->n_builds), UNKNOWN_IGNORED,
-                        &t->builds[t->n_builds], e))
+        const json *row = json_item(v, t->n_builds);
+        struct task_build *b = &t->builds[t->n_builds];
+
+        if (fields_read(build_fields, LEN(build_fields), row, UNKNOWN_IGNORED, b, e) ||
+            fixup_set_from_json(json_at(row, "fixups"), "fixups", &b->fixups, e))
             return err_under(e, "builds[%u]", t->n_builds);
     }
     return ERR_OK;

@@ -14,15 +14,17 @@ enum { TASK_MAX_BUILDS = 1000, TASK_MAX_RUNS = 10000, TASK_MAX_KNOWN = 64, RUN_M
 /** Building one revision. */
 struct task_build {
     struct revision revision;
-    bool fresh;        /* build it even if an artifact is known (verification) */
-    char artifact[65]; /* SHA-256 of a known artifact, or empty */
+    bool fresh;             /* build it even if an artifact is known (verification) */
+    char artifact[65];      /* SHA-256 of a known artifact, or empty */
+    uint64_t fixups;        /* of the project, applied after checkout: bit i is the i-th */
+    struct revision revert; /* a commit to be reverted on top of it; unset: none */
 };
 
 /** One run of one revision; runs are taken in the order given. */
 struct task_run {
-    uint32_t build;   /* index into builds */
-    uint32_t number;  /* $BISECTD_RUN: counted over the revision's runs */
-    uint64_t seed;    /* $BISECTD_SEED */
+    uint32_t build;  /* index into builds */
+    uint32_t number; /* $BISECTD_RUN: counted over the revision's runs */
+    uint64_t seed;   /* $BISECTD_SEED */
 };
 
 /** An artifact that is known, and a revision that builds to it. */
@@ -54,13 +56,14 @@ MUST_CHECK enum err_code task_spec_from_json(const json *v, struct task_spec **o
 struct lease {
     char *id;
     int64_t fence;
-    char *task;          /* id */
-    char *bisection;     /* id */
-    struct project *project; /* environment, steps, limits; repository as this worker is to fetch it */
-    char *metric;        /* name */
+    char *task;      /* id */
+    char *bisection; /* id */
+    struct project
+        *project; /* environment, steps, limits; repository as this worker is to fetch it */
+    char *metric; /* name */
     char *platform;
     struct task_spec *spec;
-    int64_t expires_ns;  /* from now: a duration, renewed by PUT */
+    int64_t expires_ns; /* from now: a duration, renewed by PUT */
     int64_t renew_ns;
 };
 void lease_free(struct lease *l);
@@ -92,6 +95,7 @@ MUST_CHECK enum err_code run_status_parse(const char *s, enum run_status *out, s
 
 struct build_result {
     struct revision revision;
+    struct revision revert; /* as in the task's build */
     enum build_status status;
     char *reason;      /* for people, NULL if ok: "step 2 of 3 exited 1: make: *** …" */
     char artifact[65]; /* hash of the artifact's plain tar; empty unless ok or reused */
@@ -99,14 +103,14 @@ struct build_result {
 };
 
 struct run_result {
-    uint32_t run;      /* index into spec.runs */
-    uint32_t attempt;  /* 0, or which retry of "cannot measure" this is */
+    uint32_t run;     /* index into spec.runs */
+    uint32_t attempt; /* 0, or which retry of "cannot measure" this is */
     enum run_status status;
     char *reason;
     size_t n_values;
-    double *values;    /* all numbers of the run, at most 10,000 */
-    double value;      /* the one, reduced; nan unless ok */
-    struct utc at;     /* the worker's clock; may lie */
+    double *values; /* all numbers of the run, at most 10,000 */
+    double value;   /* the one, reduced; nan unless ok */
+    struct utc at;  /* the worker's clock; may lie */
     double seconds;
 };
 
@@ -114,14 +118,15 @@ struct run_result {
 struct environment {
     char *host, *worker, *platform, *kernel, *cpu;
     uint32_t n_cpus;
-    double load;       /* 1-minute load average before the first run */
-    char *sandbox;     /* "plain" or "bubblewrap" */
-    char *isolation;   /* "exclusive", "cpus" or "none" */
+    double load;     /* 1-minute load average before the first run */
+    char *sandbox;   /* "plain" or "bubblewrap" */
+    char *isolation; /* "exclusive", "cpus" or "none" */
 };
 void environment_fini(struct environment *v);
 DEFINE_AUTO_FINI(struct environment, environment_fini)
 json *environment_to_json(const struct environment *v);
-MUST_CHECK enum err_code environment_from_json(const json *v, struct environment *out, struct err *e);
+MUST_CHECK enum err_code environment_from_json(const json *v, struct environment *out,
+                                               struct err *e);
 
 /** The body of POST /leases/:id/result. */
 struct task_result {
@@ -129,9 +134,9 @@ struct task_result {
     struct environment environment;
     size_t n_builds;
     struct build_result *builds;
-    size_t n_runs;     /* several for one spec run when it was retried */
+    size_t n_runs; /* several for one spec run when it was retried */
     struct run_result *runs;
-    char *fault;       /* an infrastructure fault that ended the task, or NULL */
+    char *fault; /* an infrastructure fault that ended the task, or NULL */
 };
 void task_result_free(struct task_result *r);
 DEFINE_AUTO(struct task_result, task_result_free)
@@ -140,9 +145,12 @@ struct build_result *task_result_add_build(struct task_result *r);
 struct run_result *task_result_add_run(struct task_result *r);
 json *task_result_to_json(const struct task_result *r);
 /** Keys it does not know are passed over, so that a worker may be newer than its coordinator. */
-MUST_CHECK enum err_code task_result_from_json(const json *v, struct task_result **out, struct err *e);
+MUST_CHECK enum err_code task_result_from_json(const json *v, struct task_result **out,
+                                               struct err *e);
+/** Whether it tells of this build: the same revision, with the same commit reverted. */
+bool build_result_is_of(const struct build_result *r, const struct task_build *b);
 /** Whether it answers `spec`: builds and runs of the task only, runs in order, attempts rising. */
-MUST_CHECK enum err_code task_result_check(const struct task_result *r, const struct task_spec *spec,
-                                           struct err *e);
+MUST_CHECK enum err_code task_result_check(const struct task_result *r,
+                                           const struct task_spec *spec, struct err *e);
 
 #endif

@@ -49,6 +49,10 @@ static const struct field excluded_fields[] = {
     {"same_bytes", FIELD_U32, offsetof(struct excluded, n_same_bytes), 0, 0, 0, NULL},
     {"prose",      FIELD_U32, offsetof(struct excluded, n_prose),      0, 0, 0, NULL},
 };
+static const struct field fixed_fields[] = {
+    {"revision", FIELD_REVISION, offsetof(struct fixed, revision), FIELD_NEEDED, 0, 0, NULL},
+    {"applied",  FIELD_STRINGS,  offsetof(struct fixed, applied),  0, 0, 0, NULL},
+};
 #define AT(member) offsetof(struct verdict, member)
 static const struct field min_effect_fields[] = {
     {"percent", FIELD_NUM, AT(min_effect_percent), 0, 0, 0, NULL},
@@ -99,6 +103,9 @@ void verdict_fini(struct verdict *v)
     if (v->change)
         culprit_fini(v->change);
     mem_free(v->change);
+    for (size_t i = 0; i < v->n_fixed; i++)
+        strings_fini(&v->fixed[i].applied);
+    mem_free(v->fixed);
     mem_free(v->culprits);
     mem_free(v->candidates);
     mem_free(v->untestable);
@@ -174,6 +181,21 @@ static json *lists_to_json(const struct verdict *v, json *o)
     return json_put(o, "untestable", untestable);
 }
 
+/* A project without fixups has no word on them. */
+static void fixed_to_json(const struct verdict *v, json *o)
+{
+    json *list = v->n_fixed ? json_new_array() : NULL;
+
+    for (size_t i = 0; i < v->n_fixed; i++) {
+        json *row = json_new_object();
+
+        fields_write(fixed_fields, LEN(fixed_fields), &v->fixed[i], row);
+        json_push(list, row);
+    }
+    if (list)
+        json_put(o, "fixups", list);
+}
+
 static json *metric_part(const struct verdict *v)
 {
     json *o = json_new_object();
@@ -212,6 +234,7 @@ json *verdict_to_json(const struct verdict *v)
         json_put(o, "change", v->change ? culprit_to_json(v->change) : json_new_null());
     }
     lists_to_json(v, o);
+    fixed_to_json(v, o);
     json_put(o, "p_no_change", json_new_real(v->p_no_change));
     json_put(o, "finding", json_new_string(finding_name(v->finding)));
     fields_write(min_effect_fields, LEN(min_effect_fields), v, min_effect);
@@ -361,6 +384,24 @@ static enum err_code read_untestable(const json *v, struct verdict *out, struct 
     return ERR_OK;
 }
 
+/* Absent is none: stored documents may be older than the key. */
+static enum err_code read_fixed(const json *v, struct verdict *out, struct err *e)
+{
+    void *items = NULL;
+
+    if (json_is_null(json_at(v, "fixups")))
+        return ERR_OK;
+    if (read_list(v, "fixups", sizeof(*out->fixed), &items, &out->n_fixed, e))
+        return ERR_INVALID;
+    out->fixed = items;
+    for (size_t i = 0; i < out->n_fixed; i++) {
+        if (fields_read(fixed_fields, LEN(fixed_fields), json_item(json_at(v, "fixups"), i),
+                        UNKNOWN_IGNORED, &out->fixed[i], e))
+            return err_under(e, "fixups[%zu]", i);
+    }
+    return ERR_OK;
+}
+
 static enum err_code read_words(const json *v, struct verdict *out, struct err *e)
 {
     const char *state = json_str(json_at(v, "state"), "");
@@ -417,7 +458,7 @@ enum err_code verdict_from_json(const json *v, struct verdict **out, struct err 
         return err_set(e, ERR_INVALID, "expected a verdict object");
     r->min_effect_percent = r->min_effect_value = r->confidence = NAN;
     if (read_words(v, r, e) || read_change(v, r, e) || read_culprits(v, r, e) ||
-        read_candidates(v, r, e) || read_untestable(v, r, e) ||
+        read_candidates(v, r, e) || read_untestable(v, r, e) || read_fixed(v, r, e) ||
         read_part(v, "min_effect", min_effect_fields, LEN(min_effect_fields), r, e) ||
         read_part(v, "excluded", excluded_fields, LEN(excluded_fields), &r->excluded, e) ||
         read_part(v, "cost", cost_fields, LEN(cost_fields), &r->cost, e) ||

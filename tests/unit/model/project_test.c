@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define METRICS "\"metrics\":{\"m\":{\"kind\":\"exit\",\"command\":\"c\"}}"
+#define HEX     "0123456789012345678901234567890123456789"
 #define P       "\"name\":\"p\",\"repository\":\"/r\","
 
 /* clang-format off */
@@ -15,7 +16,9 @@ static const char full[] =
     "\"build\":{\"steps\":[\"make\"],\"artifacts\":[\"demo\",\"data/**\"],\"timeout\":\"20m\"},"
     "\"metrics\":{\"a\":{\"kind\":\"wall\",\"command\":\"demo\"},\"b\":{\"kind\":\"exit\",\"command\":\"t\"}},"
     "\"sandbox\":{\"kind\":\"plain\",\"network\":true,\"memory\":\"4G\",\"processes\":512,\"disk\":10,\"output\":\"16M\"},"
-    "\"isolation\":\"exclusive\",\"budget\":{\"runs\":200,\"time\":7200}}";
+    "\"isolation\":\"exclusive\",\"budget\":{\"runs\":200,\"time\":7200},"
+    "\"fixups\":[{\"range\":\"v1..v2\",\"patch\":\"old-gcc.patch\",\"content\":\"LS0t\",\"environment\":{\"CC\":\"cc\"}},"
+    "{\"range\":\"v3\",\"commit\":\"" HEX "\"}]}";
 
 static const struct {
     const char *json;
@@ -41,7 +44,20 @@ static const struct {
     {"{" P METRICS ",\"paths\":[\"/src\"]}",              "paths[0]: expected a relative path"},
     {"{" P METRICS ",\"isolation\":\"cpus\"}",            "isolation: cpus is not available"},
     {"{" P METRICS ",\"confirm\":\"revert\"}",            "confirm: is not available in this version"},
-    {"{" P METRICS ",\"fixups\":[{}]}",                   "fixups: is not available in this version"},
+    {"{" P METRICS ",\"fixups\":{}}",                     "fixups: expected a list"},
+    {"{" P METRICS ",\"fixups\":[1]}",                    "fixups[0]: expected an object"},
+    {"{" P METRICS ",\"fixups\":[{}]}",                   "fixups[0].range: missing"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"a..b\",\"pach\":\"x\"}]}", "fixups[0].pach: unknown key; did you mean patch?"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"a..b\"}]}", "fixups[0].patch: missing"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"a...b\",\"environment\":{\"A\":\"1\"}}]}", "fixups[0].range: expected A..B, got \"a...b\""},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"..b\",\"environment\":{\"A\":\"1\"}}]}", "fixups[0].range: expected A..B, got \"..b\""},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"a..\",\"environment\":{\"A\":\"1\"}}]}", "fixups[0].range: expected A..B, got \"a..\""},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"environment\":{\"1A\":\"1\"}}]}", "fixups[0].environment.1A: expected a name"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"patch\":\"x\"}]}", "fixups[0].content: missing"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"patch\":\"x\",\"content\":\"!\"}]}", "fixups[0].content: expected base64"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"content\":\"eA==\"}]}", "fixups[0].content: without the patch"},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"commit\":\"v1\"}]}", "fixups[0].commit: expected a commit's 40 hex digits, got \"v1\""},
+    {"{" P METRICS ",\"fixups\":[{\"range\":\"b\",\"patch\":\"x\",\"content\":\"eA==\",\"commit\":\"" HEX "\"}]}", "fixups[0].commit: a fixup has a patch or a commit"},
     {"{" P METRICS ",\"budget\":{\"runs\":-1}}",          "budget.runs: expected a whole number from 0"},
     {"{\"repository\":\"/r\"," METRICS "}",               "name: missing"},
     {"{\"name\":\"p\"," METRICS "}",                      "repository: missing"},
@@ -211,6 +227,101 @@ START_TEST(keys_cover_what_matters)
 }
 END_TEST
 
+/* What each change of the first fixup does to the key of a revision that has both. */
+static const struct {
+    const char *what;
+    const char *from, *to;
+    bool is_new;
+} variants[] = {
+    {"where it applies", "v1..v2", "v1..v3", false},
+    {"what its file is called", "old-gcc.patch", "new.patch", false},
+    {"the patch itself", "LS0t", "LS0x", true},
+    {"a variable", "\"CC\":\"cc\"", "\"CC\":\"c99\"", true},
+    {"the commit that is picked", HEX, "0000000000000000000000000000000000000000", true},
+};
+
+START_TEST(keys_of_variants_cover_what_was_done)
+{
+    static const struct revision none = {0};
+    AUTO(project_free) struct project *before = parse(full);
+    AUTO(buf_fini) struct buf text = {0};
+    const char *at = strstr(full, variants[_i].from);
+
+    ck_assert_msg(at != NULL, "%s", variants[_i].what);
+    buf_add(&text, full, (size_t)(at - full));
+    buf_adds(&text, variants[_i].to);
+    buf_adds(&text, at + strlen(variants[_i].from));
+    AUTO(project_free) struct project *after = parse(buf_str(&text));
+    const struct digest plain[] = {project_build_key(before), project_build_key(after)};
+    const struct digest both[] = {project_variant_key(before, &plain[0], 3, &none),
+                                  project_variant_key(after, &plain[1], 3, &none)};
+    ck_assert_msg(strcmp(plain[0].hex, plain[1].hex) == 0, "%s", variants[_i].what);
+    ck_assert_msg((strcmp(both[0].hex, both[1].hex) != 0) == variants[_i].is_new, "%s",
+                  variants[_i].what);
+}
+END_TEST
+
+START_TEST(each_variant_has_a_key_of_its_own)
+{
+    static const struct revision none = {0}, some = {HEX};
+    AUTO(project_free) struct project *p = parse(full);
+    const struct digest plain = project_build_key(p);
+    const struct digest keys[] = {
+        plain,
+        project_variant_key(p, &plain, 1, &none),
+        project_variant_key(p, &plain, 2, &none),
+        project_variant_key(p, &plain, 3, &none),
+        project_variant_key(p, &plain, 0, &some),
+        project_variant_key(p, &plain, 1, &some),
+    };
+
+    ck_assert_str_eq(project_variant_key(p, &plain, 0, &none).hex, plain.hex);
+    for (size_t i = 0; i < LEN(keys); i++)
+        for (size_t k = 0; k < i; k++)
+            ck_assert_msg(strcmp(keys[i].hex, keys[k].hex) != 0, "%zu and %zu", k, i);
+}
+END_TEST
+
+START_TEST(a_fixup_changes_variables_and_has_a_name)
+{
+    AUTO(project_free) struct project *p = parse(full);
+    AUTO(pairs_fini) struct pairs none = {0}, both = {0};
+    AUTO(buf_fini) struct buf names = {0};
+
+    project_environment(p, 2, &none);
+    project_environment(p, 3, &both);
+    project_fixup_names(p, 3, &names);
+    ck_assert_str_eq(pairs_get(&none, "CC"), "gcc");
+    ck_assert_str_eq(pairs_get(&both, "CC"), "cc");
+    ck_assert_str_eq(pairs_get(&both, "LD"), "ld");
+    ck_assert_str_eq(buf_str(&names), "old-gcc.patch CC=cc, commit 0123456789");
+}
+END_TEST
+
+START_TEST(patches_have_limits)
+{
+    AUTO(buf_fini) struct buf text = {0};
+    AUTO(json_free) json *v = NULL;
+    AUTO(project_free) struct project *p = NULL;
+    struct err e = {0};
+    const size_t n = (_i == 0 ? FIXUP_MAX_PATCH + 3 : FIXUP_MAX_PATCH) / 3 * 4 + 4;
+
+    buf_adds(&text, "{" P METRICS ",\"fixups\":[");
+    for (int k = 0; k < (_i == 0 ? 1 : 3); k++) {
+        buf_printf(&text, "%s{\"range\":\"b\",\"patch\":\"x\",\"content\":\"", k ? "," : "");
+        for (size_t i = 0; i < n; i++)
+            buf_addc(&text, i + 2 < n ? 'A' : '=');
+        buf_adds(&text, "\"}");
+    }
+    buf_adds(&text, "]}");
+    ck_assert(json_parse(buf_str(&text), text.len, &v, &e) == ERR_OK);
+    ck_assert(project_from_json(v, &p, &e) == ERR_INVALID);
+    ck_assert_msg(strstr(e.text, _i == 0 ? "fixups[0].patch: larger than 256 KiB"
+                                         : "larger than 512 KiB together"),
+                  "%s", e.text);
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -220,6 +331,10 @@ int main(void)
         {values_that_ask_for_nothing_are_taken, 1},
         {isolation_is_settled_by_the_nearest, 1},
         {keys_cover_what_matters, LEN(changes)},
+        {keys_of_variants_cover_what_was_done, LEN(variants)},
+        {each_variant_has_a_key_of_its_own, 1},
+        {a_fixup_changes_variables_and_has_a_name, 1},
+        {patches_have_limits, 2},
     };
 
     return unit_run("project", tests, LEN(tests));

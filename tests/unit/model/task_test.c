@@ -13,12 +13,13 @@
 #define FIVE ONE "," ONE "," ONE "," ONE "," ONE
 #define TEN  FIVE "," FIVE
 
-static const char spec[] = "{\"ordinal\":3,\"verification\":true,"
-                           "\"builds\":[{\"revision\":\"" A "\",\"fresh\":true},{\"revision\":\"" B
-                           "\",\"artifact\":\"" SHA "\"}],"
-                           "\"runs\":[{\"build\":0,\"number\":0,\"seed\":7},"
-                           "{\"build\":1,\"number\":4,\"seed\":\"18446744073709551615\"}],"
-                           "\"known\":[{\"revision\":\"" B "\",\"artifact\":\"" SHA "\"}]}";
+static const char spec[] =
+    "{\"ordinal\":3,\"verification\":true,"
+    "\"builds\":[{\"revision\":\"" A "\",\"fresh\":true,\"revert\":\"" B
+    "\",\"fixups\":[0,63]},{\"revision\":\"" B "\",\"artifact\":\"" SHA "\"}],"
+    "\"runs\":[{\"build\":0,\"number\":0,\"seed\":7},"
+    "{\"build\":1,\"number\":4,\"seed\":\"18446744073709551615\"}],"
+    "\"known\":[{\"revision\":\"" B "\",\"artifact\":\"" SHA "\"}]}";
 
 #define PROJECT                                                                                    \
     "\"project\":{\"name\":\"p\",\"repository\":\"/r\","                                           \
@@ -33,7 +34,7 @@ static const char result[] =
     "{\"fence\":5,"
     "\"environment\":{\"host\":\"h\",\"worker\":\"w\",\"platform\":\"linux-x64\",\"kernel\":\"6\","
     "\"cpu\":\"x\",\"cpus\":2,\"load\":0.5,\"sandbox\":\"plain\",\"isolation\":\"none\"},"
-    "\"builds\":[{\"revision\":\"" A "\",\"status\":\"ok\",\"artifact\":\"" SHA
+    "\"builds\":[{\"revision\":\"" A "\",\"revert\":\"" B "\",\"status\":\"ok\",\"artifact\":\"" SHA
     "\",\"seconds\":1.5},"
     "{\"revision\":\"" B "\",\"status\":\"failed\",\"reason\":\"step 1\",\"seconds\":2.0}],"
     "\"runs\":[{\"run\":0,\"attempt\":0,\"status\":\"ok\",\"value\":2.0,"
@@ -55,6 +56,8 @@ static const struct {
     {"{\"ordinal\":0,\"builds\":[{}]}",         "builds[0].revision: missing"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"AAAA\"}]}", "builds[0].revision: expected a commit's"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\",\"artifact\":\"..\"}]}", "builds[0].artifact: expected a SHA-256"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\",\"revert\":\"x\"}]}", "builds[0].revert: expected a commit's"},
+    {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\",\"fixups\":[64]}]}", "builds[0].fixups: expected the number of a fixup, got 64"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}]}", "runs: expected a list"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[{\"build\":1,\"number\":0,\"seed\":0}]}", "runs[0].build: expected the index of one of the builds"},
     {"{\"ordinal\":0,\"builds\":[{\"revision\":\"" A "\"}],\"runs\":[{\"build\":0,\"number\":0}]}", "runs[0].seed: missing"},

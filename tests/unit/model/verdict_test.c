@@ -17,6 +17,8 @@ static const char done[] =
     "\"bad\":{\"mean\":2498.0,\"runs\":14},\"delta\":947.75,\"ratio\":null,"
     "\"interval\":[921.0,974.5],\"share\":1.0}],"
     "\"candidates\":[{\"revision\":\"" B "\",\"probability\":0.004}],\"untestable\":[\"" C "\"],"
+    "\"fixups\":[{\"revision\":\"" A "\",\"applied\":[\"old.patch\",\"A=1\"]},{\"revision\":\"" B
+    "\",\"applied\":[]}],"
     "\"p_no_change\":0.001,\"finding\":null,\"min_effect\":{\"percent\":1.0,\"value\":15.5},"
     "\"metric\":{\"name\":\"ts\",\"unit\":\"ms\",\"lower_is_better\":true},"
     "\"platform\":\"linux-x64\",\"good\":\"" B "\",\"bad\":\"" C "\",\"merge_base\":null,"
