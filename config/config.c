@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/node.h"
 #include "config/schema.h"
+#include "model/check.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +244,44 @@ static enum err_code place_error(struct err *e, const struct source *s, const st
     return inner.hint[0] ? err_hint(e, "%s", inner.hint) : inner.code;
 }
 
+/* The bytes of a patch beside its name: whoever gets the project has no such file. */
+static enum err_code read_patch(const char *folder, json *fixup, struct err *e)
+{
+    const char *name = json_str(json_at(fixup, "patch"), NULL);
+    AUTO(buf_fini) struct buf bytes = {0};
+    AUTO(buf_fini) struct buf text = {0};
+
+    if (!name)
+        return ERR_OK;
+    AUTO(mem_free) char *path = *name == '/' ? mem_dup(name) : path_join(folder, name);
+    if (file_read(path, FIXUP_MAX_PATCH, &bytes, e)) {
+        const struct err inner = *e;
+        if (inner.code == ERR_LIMIT)
+            err_set(e, ERR_INVALID, "patch: %s is larger than %d KiB", path, FIXUP_MAX_PATCH / KIB);
+        else
+            err_set(e, ERR_INVALID, "patch: %s", inner.text);
+        return err_hint(e, inner.code == ERR_LIMIT
+                               ? "Commit what it does, and name that with commit instead of patch."
+                               : "The name is relative to the folder of the project file.");
+    }
+    if (bytes.len == 0)
+        return err_set(e, ERR_INVALID, "patch: %s is empty", path);
+    base64_add(&text, bytes.data, bytes.len);
+    json_put(fixup, "content", json_new_string(buf_str(&text)));
+    return ERR_OK;
+}
+
+static enum err_code read_patches(const struct source *s, json *v, struct err *e)
+{
+    const json *fixups = json_at(v, "fixups");
+
+    for (size_t i = 0; i < json_len(fixups); i++) {
+        if (read_patch(s->folder, json_item(fixups, i), e))
+            return err_under(e, "fixups[%zu]", i);
+    }
+    return ERR_OK;
+}
+
 static enum err_code project_build(const struct source *s, const struct node *root,
                                    const char *prefix, json *v, struct project **out, struct err *e)
 {
@@ -252,7 +292,7 @@ static enum err_code project_build(const struct source *s, const struct node *ro
 
         json_put(v, "repository", json_new_string(absolute));
     }
-    if (project_from_json(v, out, e))
+    if (read_patches(s, v, e) || project_from_json(v, out, e))
         return place_error(e, s, root, prefix);
     return ERR_OK;
 }

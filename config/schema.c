@@ -91,7 +91,11 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "budget",             SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "of one bisection"},
     {SCHEMA_PROJECT, "budget.runs",        SCHEMA_COUNT,     "2000",         1, 1e6, NULL, 0, "measuring commands"},
     {SCHEMA_PROJECT, "budget.time",        SCHEMA_DURATION,  "none",         1, 366 * DAY_S, NULL, 0, "wall time, over all sittings"},
-    {SCHEMA_PROJECT, "fixups",             SCHEMA_LATER,     "[]",           0, 0, NULL, 0, "not available in this version"},
+    {SCHEMA_PROJECT, "fixups",             SCHEMA_ITEMS,     NULL,           0, 0, NULL, 0, "what makes stretches of history build that do not by themselves; at most 64"},
+    {SCHEMA_PROJECT, "fixups.*.range",     SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "needed; A..B, what B reaches and A does not; B alone, all that B reaches"},
+    {SCHEMA_PROJECT, "fixups.*.patch",     SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "a file relative to this one, applied after checkout; at most 256K each, 512K together"},
+    {SCHEMA_PROJECT, "fixups.*.commit",    SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "or the full hash of a commit to cherry-pick"},
+    {SCHEMA_PROJECT, "fixups.*.environment", SCHEMA_MAP,     NULL,           0, 0, NULL, 0, "as environment, and over it, while building"},
     {SCHEMA_PROJECT, "confirm",            SCHEMA_LATER,     "none",         0, 0, NULL, 0, "revert is not available in this version"},
     {SCHEMA_PROJECT, "download",           SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
     {SCHEMA_PROJECT, "revision_map",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
@@ -201,7 +205,7 @@ static const char *const type_names[SCHEMA_TYPE_COUNT] = {
     [SCHEMA_BOOL] = "yes or no", [SCHEMA_COUNT] = "number", [SCHEMA_DURATION] = "duration",
     [SCHEMA_SIZE] = "size", [SCHEMA_PERCENT] = "percent", [SCHEMA_LIST] = "list",
     [SCHEMA_MAP] = "map", [SCHEMA_SECTION] = "section", [SCHEMA_SECTIONS] = "sections",
-    [SCHEMA_PROJECTS] = "list", [SCHEMA_SUBMODULES] = "word or map", [SCHEMA_LATER] = "later",
+    [SCHEMA_ITEMS] = "sections", [SCHEMA_PROJECTS] = "list", [SCHEMA_SUBMODULES] = "word or map", [SCHEMA_LATER] = "later",
 };
 static const struct { enum schema_file file; const char *name; } files[] = {
     {SCHEMA_DAEMON, "bisectd.yml"}, {SCHEMA_PROJECT, "project"}};

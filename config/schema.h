@@ -24,6 +24,7 @@ enum schema_type {
     SCHEMA_MAP,        /* of texts, by names the user chooses */
     SCHEMA_SECTION,    /* a map of keys with rows of their own */
     SCHEMA_SECTIONS,   /* a map of such maps, by names the user chooses: rows "path.*.key" */
+    SCHEMA_ITEMS,      /* a list of such maps: rows "path.*.key" */
     SCHEMA_PROJECTS,   /* a list of project files and of projects written out */
     SCHEMA_SUBMODULES, /* a word of `allowed`, or a map of texts */
     SCHEMA_LATER,      /* of a later version: only a value that asks for nothing is taken */

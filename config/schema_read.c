@@ -315,6 +315,30 @@ static enum err_code read_sections(const struct place *p, const struct schema_ro
     return ERR_OK;
 }
 
+static enum err_code read_items(const struct place *p, const struct schema_row *row,
+                                const struct node *n, json **out, struct err *e)
+{
+    AUTO(json_free) json *list = json_new_array();
+    AUTO(mem_free) char *pattern = mem_printf("%s.*", p->pattern);
+
+    (void)row;
+    if (n->kind != NODE_LIST)
+        return expected(p, n, "a list of maps", e);
+    for (size_t i = 0; i < n->n; i++) {
+        AUTO(mem_free) char *path = mem_printf("%s[%zu]", p->path, i);
+        struct place inner = *p;
+        json *v = NULL;
+
+        inner.path = path;
+        inner.pattern = pattern;
+        if (read_keys(&inner, n->members[i].value, &v, e))
+            return ERR_INVALID;
+        json_push(list, v);
+    }
+    *out = TAKE(list);
+    return ERR_OK;
+}
+
 /* File names stay texts, projects written out become objects. */
 static enum err_code read_projects(const struct place *p, const struct schema_row *row,
                                    const struct node *n, json **out, struct err *e)
@@ -354,6 +378,7 @@ static enum err_code read_value(const struct place *p, const struct schema_row *
         [SCHEMA_SIZE]       = read_number,   [SCHEMA_PERCENT]  = read_number,
         [SCHEMA_LIST]       = read_list,     [SCHEMA_MAP]      = read_map,
         [SCHEMA_SECTION]    = read_section,  [SCHEMA_SECTIONS] = read_sections,
+        [SCHEMA_ITEMS]      = read_items,
         [SCHEMA_PROJECTS]   = read_projects, [SCHEMA_SUBMODULES] = read_submodules,
         [SCHEMA_LATER]      = read_later,
     };

@@ -72,7 +72,17 @@ static const struct {
     {"a number for a truth",      P M "sandbox: {network: 1}\n",          ":4:20: sandbox.network: expected yes or no|"},
     {"bubblewrap",                P M "sandbox: {kind: bubblewrap}\n",    ":4:17: sandbox.kind: bubblewrap is not available in this version|plain"},
     {"pinned CPUs",               P M "isolation: cpus\n",                ":4:12: isolation: cpus is not available in this version|exclusive"},
-    {"fixups",                    P M "fixups: [{range: a..b}]\n",        ":4:1: fixups: is not available in this version|Leave fixups out"},
+    {"fixups as a map",           P M "fixups: {range: a..b}\n",          ":4:9: fixups: expected a list of maps, got a map|"},
+    {"a fixup as a text",         P M "fixups: [a..b]\n",                 ":4:10: fixups[0]: expected a map of keys, got \"a..b\"|"},
+    {"an unknown key of a fixup", P M "fixups: [{range: a..b, pacth: x}]\n", ":4:24: fixups[0].pacth: unknown key; did you mean patch?|range, patch, commit, environment"},
+    {"a fixup that fixes nothing", P M "fixups: [{range: a..b}]\n",       ":4:10: fixups[0].patch: missing|at least one of patch, commit and environment"},
+    {"a fixup without a range",   P M "fixups: [{environment: {A: 1}}]\n", ":4:10: fixups[0].range: missing|"},
+    {"a range that is none",      P M "fixups: [{range: a...b, environment: {A: 1}}]\n", ":4:11: fixups[0].range: expected A..B, got \"a...b\"|git rev-list"},
+    {"a patch that is not there", P M "fixups: [{range: a..b, patch: nosuch.patch}]\n", ":4:24: fixups[0].patch: open |nosuch.patch: No such file"},
+    {"an empty patch",            P M "fixups: [{range: a..b, patch: empty.yml}]\n", ":4:24: fixups[0].patch: |empty.yml is empty"},
+    {"a patch of 300 KiB",        P M "fixups: [{range: a..b, patch: huge.patch}]\n", ":4:24: fixups[0].patch: |larger than 256 KiB"},
+    {"a commit by its name",      P M "fixups: [{range: a..b, commit: v1}]\n", ":4:24: fixups[0].commit: expected a commit's 40 hex digits, got \"v1\"|git rev-parse"},
+    {"a patch's bytes in the file", P M "fixups: [{range: a..b, content: eA==}]\n", ":4:24: fixups[0].content: unknown key|"},
     {"confirm",                   P M "confirm: revert\n",                ":4:1: confirm: is not available|"},
     {"download",                  P M "download: https://x/{revision}\n", ":4:1: download: is not available|"},
     {"revision_map",              P M "revision_map: pairs.tsv\n",        ":4:1: revision_map: is not available|"},
@@ -142,6 +152,11 @@ static void check_error(const char *name, const char *want, const char *path, co
 START_TEST(wrong_project_files_are_told_where)
 {
     AUTO(mem_free) char *path = put("project.yml", bad_projects[_i].text);
+    AUTO(mem_free) char *large = mem_array(300 * KIB + 1, 1);
+
+    memset(large, 'x', 300 * KIB);
+    mem_free(put("huge.patch", large));
+    mem_free(put("empty.yml", ""));
     AUTO(project_free) struct project *p = NULL;
     struct err e = {0};
 
@@ -216,6 +231,28 @@ START_TEST(relative_repositories_stand_beside_the_file)
         ck_assert_msg(project_load(path, &p, &e) == ERR_OK, "%s", e.text);
         ck_assert_str_eq(p->repository, want);
     }
+}
+END_TEST
+
+START_TEST(patches_stand_beside_the_file)
+{
+    AUTO(mem_free) char *patch = put("a.patch", "--- a\n");
+    AUTO(mem_free)
+    char *text =
+        mem_printf(P M "fixups:\n  - {range: v1..v2, patch: a.patch, environment: {A: 1}}\n"
+                       "  - {range: v2, patch: %s}\n",
+                   patch);
+    AUTO(mem_free) char *path = put("patched.yml", text);
+    AUTO(project_free) struct project *p = NULL;
+    struct err e = {0};
+
+    ck_assert_msg(project_load(path, &p, &e) == ERR_OK, "%s", e.text);
+    ck_assert_uint_eq(p->n_fixups, 2);
+    ck_assert_str_eq(p->fixups[0]->range, "v1..v2");
+    ck_assert_str_eq(p->fixups[0]->patch, "a.patch");
+    ck_assert_str_eq(p->fixups[0]->content, "LS0tIGEK");
+    ck_assert_str_eq(p->fixups[1]->content, "LS0tIGEK");
+    ck_assert_str_eq(pairs_get(&p->fixups[0]->environment, "A"), "1");
 }
 END_TEST
 
@@ -344,6 +381,7 @@ int main(void)
         {files_that_cannot_be_read, 1},
         {values_that_ask_for_nothing_are_taken, 1},
         {relative_repositories_stand_beside_the_file, 1},
+        {patches_stand_beside_the_file, 1},
         {the_examples_load, 1},
         {check_tells_the_two_kinds_of_file_apart, 1},
         {each_kind_of_metric_loads, 1},
