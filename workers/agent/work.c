@@ -74,10 +74,25 @@ static void tell_fetch(void *context, const struct fetch_progress *p)
                        p->n_objects);
 }
 
-static enum err_code check_out(struct task *t, const struct revision *revision,
-                               struct build_result *b, struct err *e)
+/** The project's fixups of a build, borrowed. Caller frees the array. */
+static const struct fixup **fixups_of(const struct project *p, const struct task_build *build,
+                                      size_t *n)
+{
+    const struct fixup **list = (const struct fixup **)mem_array(p->n_fixups + 1, sizeof(*list));
+
+    *n = 0;
+    for (size_t i = 0; i < p->n_fixups && i < FIXUP_MAX; i++)
+        if (build->fixups >> i & 1)
+            list[(*n)++] = p->fixups[i];
+    return list;
+}
+
+static enum err_code check_out(struct task *t, const struct task_build *build,
+                               const struct alteration *alteration, struct build_result *b,
+                               struct err *e)
 {
     const struct project *p = t->w->lease->project;
+    const struct revision *revision = &build->revision;
     struct fetch_watch watch = {.report = tell_fetch, .context = t};
     struct checkout_count count = {0};
     struct source source = {.repository = p->repository,
@@ -85,7 +100,8 @@ static enum err_code check_out(struct task *t, const struct revision *revision,
                             .tree_dir = t->w->shop->source,
                             .submodules = p->submodules,
                             .submodule_urls = &p->submodule_urls,
-                            .watch = &watch};
+                            .watch = &watch,
+                            .alteration = alteration};
 
     enum err_code code = ERR_OK;
     if (!job_folder_survives(source.tree_dir)) /* nothing there, or what a job put in its place */
@@ -170,10 +186,13 @@ static enum err_code pack(struct task *t, struct build_result *b, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code run_recipe(struct task *t, struct build_result *b, struct err *e)
+static enum err_code run_recipe(struct task *t, const struct task_build *build,
+                                struct build_result *b, struct err *e)
 {
+    AUTO(pairs_fini) struct pairs environment = {0};
     struct recipe recipe = {.sandbox = t->w->shop->sandbox,
                             .project = t->w->lease->project,
+                            .environment = &environment,
                             .revision = &b->revision,
                             .place = workshop_place(t->w->shop),
                             .log = t->w->log,
@@ -181,6 +200,7 @@ static enum err_code run_recipe(struct task *t, struct build_result *b, struct e
                             .context = t};
     struct recipe_outcome outcome;
 
+    project_environment(t->w->lease->project, build->fixups, &environment);
     t->was_full = false;
     if (recipe_run(&recipe, &outcome, e))
         return err_wrap(e, "build %.12s", b->revision.hex);
@@ -193,16 +213,35 @@ static enum err_code run_recipe(struct task *t, struct build_result *b, struct e
     return ERR_OK;
 }
 
-static enum err_code build(struct task *t, struct build_result *b, struct err *e)
+/** What a build is beyond its revision: " without 1a2b…, with old-gcc.patch". */
+static void say_variant(const struct project *p, const struct task_build *build, struct buf *out)
+{
+    if (revision_is_set(&build->revert))
+        buf_printf(out, " without %s", build->revert.hex);
+    if (build->fixups) {
+        buf_adds(out, revision_is_set(&build->revert) ? ", with " : " with ");
+        project_fixup_names(p, build->fixups, out);
+    }
+}
+
+static enum err_code build(struct task *t, uint32_t i, struct build_result *b, struct err *e)
 {
     int64_t begin_ns = mono_now().ns;
+    const struct project *p = t->w->lease->project;
+    const struct task_build *spec = &t->w->lease->spec->builds[i];
+    struct alteration alteration = {.revert = spec->revert};
+    AUTO(buf_fini) struct buf variant = {0};
 
+    const struct fixup **fixups = fixups_of(p, spec, &alteration.n_fixups);
+    alteration.fixups = fixups;
+    say_variant(p, spec, &variant);
     heartbeat_tell(t->w->heartbeat, "building %.*s", SHOWN_HEX, b->revision.hex);
-    clip_printf(t->w->log, "== build %s\n", b->revision.hex);
+    clip_printf(t->w->log, "== build %s%s\n", b->revision.hex, buf_str(&variant));
     b->status = BUILD_OK;
-    enum err_code code = check_out(t, &b->revision, b, e);
+    enum err_code code = check_out(t, spec, &alteration, b, e);
+    mem_free((void *)(uintptr_t)fixups);
     if (!code && b->status == BUILD_OK)
-        code = run_recipe(t, b, e);
+        code = run_recipe(t, spec, b, e);
     if (!code && b->status == BUILD_OK)
         code = pack(t, b, e);
     b->seconds = (double)(mono_now().ns - begin_ns) / 1e9;
@@ -240,7 +279,7 @@ static enum err_code unpack(struct task *t, uint32_t i, struct build_result *b, 
     if (is_damaged && b->status == BUILD_REUSED) {
         clip_printf(t->w->log, "%s; building it again\n", e->text);
         b->artifact[0] = '\0';
-        code = build(t, b, e);
+        code = build(t, i, b, e);
         if (!code && b->status == BUILD_OK)
             code = artifacts_unpack(shop->artifacts, b->artifact, folder, e);
     }
@@ -286,6 +325,7 @@ static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
     AUTO(host_lock_release) struct host_lock lock = {.fd = -1};
 
     b->revision = spec->revision;
+    b->revert = spec->revert;
     b->status = BUILD_FAULT;
     t->wait = "something else is measured";
     enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, HOST_BUILD, may_wait, t, e);
@@ -295,10 +335,12 @@ static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
     if (is_at_hand(t, spec)) {
         b->status = BUILD_REUSED;
         memcpy(b->artifact, spec->artifact, sizeof(b->artifact));
-        clip_printf(t->w->log, "== build %s: artifact %s is at hand\n", b->revision.hex,
-                    b->artifact);
+        AUTO(buf_fini) struct buf variant = {0};
+        say_variant(t->w->lease->project, spec, &variant);
+        clip_printf(t->w->log, "== build %s%s: artifact %s is at hand\n", b->revision.hex,
+                    buf_str(&variant), b->artifact);
     } else {
-        code = build(t, b, e);
+        code = build(t, i, b, e);
     }
     if (!code && (b->status == BUILD_OK || b->status == BUILD_REUSED))
         code = make_ready(t, i, b, e);

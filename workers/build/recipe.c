@@ -102,7 +102,8 @@ enum err_code recipe_run(const struct recipe *r, struct recipe_outcome *out, str
         return code;
     if (p->sandbox.disk_bytes > 0)
         b.disk_before_bytes = sandbox_disk_usage(b.watched, INT64_MAX);
-    job_env_fill(&b.environment, p, &r->place, r->revision, JOB_BUILD);
+    job_env_fill(&b.environment, r->environment ? r->environment : &p->environment, &r->place,
+                 r->revision, JOB_BUILD);
     for (size_t i = 0; !code && out->status == BUILD_OK && i < p->build_steps.n; i++)
         code = run_step(&b, i, out, e);
     strings_fini(&b.environment);

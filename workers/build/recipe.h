@@ -11,6 +11,7 @@
 struct recipe {
     struct sandbox *sandbox;
     const struct project *project;
+    const struct pairs *environment; /* NULL: the project's */
     const struct revision *revision;
     struct job_place place; /* source holds the checkout; home and tmp are emptied before */
     struct clip *log;       /* gets a line a step and all output */

@@ -133,7 +133,8 @@ static void fill_environment(const struct schedule *s, const struct task_run *ru
 {
     char number[24];
 
-    job_env_fill(env, s->project, &s->place, &s->spec->builds[run->build].revision, JOB_MEASURE);
+    job_env_fill(env, &s->project->environment, &s->place, &s->spec->builds[run->build].revision,
+                 JOB_MEASURE);
     snprintf(number, sizeof(number), "%" PRIu32, run->number);
     job_env_set(env, "BISECTD_RUN", number);
     snprintf(number, sizeof(number), "%" PRIu64, run->seed);

@@ -49,7 +49,7 @@ static void fence_git(struct strings *env, const char *source)
     job_env_set(env, "GIT_CEILING_DIRECTORIES", above);
 }
 
-void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
+void job_env_fill(struct strings *out, const struct pairs *own, const struct job_place *place,
                   const struct revision *revision, enum job_phase phase)
 {
     const char *path = getenv("PATH");
@@ -60,8 +60,8 @@ void job_env_fill(struct strings *out, const struct project *p, const struct job
     job_env_set(out, "LC_ALL", "C.UTF-8");
     job_env_set(out, "TZ", "UTC");
     set_number(out, "SOURCE_DATE_EPOCH", JOB_SOURCE_DATE_EPOCH);
-    for (size_t i = 0; i < p->environment.n; i++)
-        job_env_set(out, p->environment.items[i].key, p->environment.items[i].value);
+    for (size_t i = 0; i < own->n; i++)
+        job_env_set(out, own->items[i].key, own->items[i].value);
     fence_git(out, place->source);
     job_env_set(out, "BISECTD_SOURCE", place->source);
     job_env_set(out, "BISECTD_REVISION", revision->hex);

@@ -21,15 +21,15 @@ struct job_place {
 };
 
 /**
- * Fills `out` ("KEY=value") with PATH HOME TMPDIR LC_ALL TZ SOURCE_DATE_EPOCH, the project's own
- * variables (which win over those), and BISECTD_SOURCE, _REVISION, _PHASE and _JOBS (which win over
- * all). PATH is this process's.
+ * Fills `out` ("KEY=value") with PATH HOME TMPDIR LC_ALL TZ SOURCE_DATE_EPOCH, the `own`
+ * variables (the project's; they win over those), and BISECTD_SOURCE, _REVISION, _PHASE and _JOBS
+ * (which win over all). PATH is this process's.
  *
  * GIT_CEILING_DIRECTORIES, which wins over all too, is the folder above the source folder: source,
  * home and tmp are no repository, and `git` in them says so, where it would else go up and find one
  * that happens to be around the worker's folder (a store in .git/bisectd), and work on that.
  */
-void job_env_fill(struct strings *out, const struct project *p, const struct job_place *place,
+void job_env_fill(struct strings *out, const struct pairs *own, const struct job_place *place,
                   const struct revision *revision, enum job_phase phase);
 /** Adds a variable, or changes it. */
 void job_env_set(struct strings *env, const char *key, const char *value);

@@ -2,6 +2,7 @@
 #include "workers/source/checkout.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "workers/source/alter.h"
 #include "workers/source/listing.h"
 #include "workers/source/manifest.h"
 #include "workers/source/sync.h"
@@ -37,6 +38,34 @@ static enum err_code apply(const struct source *s, const char *state, const stru
     return manifest_save(made, path, e);
 }
 
+/** Brings a commit that an alteration moves to where the revision's own are. */
+static enum err_code bring(const struct source *s, const struct revision *r, struct err *e)
+{
+    AUTO(repository_free) struct repository *unused = NULL;
+    git_oid id;
+
+    if (!revision_is_set(r))
+        return ERR_OK;
+    revision_to_oid(r, &id);
+    return listing_open_top(s, &id, &unused, e);
+}
+
+/** Replaces *commit by one that is altered. */
+static enum err_code alter(const struct source *s, git_oid *commit, struct err *e)
+{
+    const struct alteration *a = s->alteration;
+    AUTO(repository_free) struct repository *top = NULL;
+
+    if (!a || (!revision_is_set(&a->revert) && a->n_fixups == 0))
+        return ERR_OK;
+    enum err_code code = bring(s, &a->revert, e);
+    for (size_t i = 0; !code && i < a->n_fixups; i++)
+        code = bring(s, &a->fixups[i]->commit, e);
+    if (!code)
+        code = listing_open_top(s, commit, &top, e);
+    return code ? code : alter_commit(top, commit, a, commit, e);
+}
+
 enum err_code source_checkout(const struct source *s, const struct revision *revision,
                               struct checkout_count *count, struct err *e)
 {
@@ -53,7 +82,7 @@ enum err_code source_checkout(const struct source *s, const struct revision *rev
             e->code = ERR_IO; /* whatever is in the way, it is no revision's fault */
         return ERR_IO;
     }
-    if ((rc = listing_load(s, state, &commit, &listing, e)) ||
+    if ((rc = alter(s, &commit, e)) || (rc = listing_load(s, state, &commit, &listing, e)) ||
         (rc = apply(s, state, listing, &counted, e)))
         return rc;
     if (count)

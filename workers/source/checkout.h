@@ -23,13 +23,21 @@
 #include "workers/source/fetch.h"
 #include <stdint.h>
 
+/** What is done to a revision before its files are written, in this order. All borrowed. */
+struct alteration {
+    struct revision revert; /* unset: none; of a merge, what it brought to its first parent */
+    size_t n_fixups;
+    const struct fixup *const *fixups; /* their patches and commits; variables are not for us */
+};
+
 struct source {
     const char *repository; /* URL or path */
     const char *cache_dir;  /* bare repositories; may be shared by workers of a host */
     const char *tree_dir;   /* the work tree; made when missing */
     enum submodules submodules;
-    const struct pairs *submodule_urls; /* path from the top -> URL or path; NULL: none */
-    const struct fetch_watch *watch;    /* NULL: nobody, default limits */
+    const struct pairs *submodule_urls;  /* path from the top -> URL or path; NULL: none */
+    const struct fetch_watch *watch;     /* NULL: nobody, default limits */
+    const struct alteration *alteration; /* NULL: none */
 };
 
 struct checkout_count {
@@ -43,7 +51,8 @@ struct checkout_count {
  *
  * `count` may be NULL. After an error the folder may hold anything; the next checkout mends it.
  * Errors: the revision's fault: ERR_NOT_FOUND (no such commit, also of a submodule), ERR_INVALID
- *         (unsafe names in its tree, a submodule without a usable URL);
+ *         (unsafe names in its tree, a submodule without a usable URL, an alteration that does
+ *         not fit: "old-gcc.patch does not apply: …");
  *         infrastructure's: ERR_IO (disk, a damaged or vanished local repository), ERR_PEER,
  *         ERR_TIMEOUT.
  */

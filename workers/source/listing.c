@@ -247,8 +247,8 @@ static enum err_code check_paths(const struct listing *l, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code open_top(const struct source *s, const git_oid *commit,
-                              struct repository **out, struct err *e)
+enum err_code listing_open_top(const struct source *s, const git_oid *commit,
+                               struct repository **out, struct err *e)
 {
     AUTO(repository_free) struct repository *r = NULL;
     struct revision only;
@@ -278,7 +278,7 @@ enum err_code listing_load(const struct source *s, const char *state_dir, const 
     AUTO(mem_free) char *scratch = path_join(state_dir, "gitmodules");
     struct gathering g = {.source = s, .scratch = scratch, .listing = l};
     struct repository *top = NULL;
-    enum err_code rc = open_top(s, commit, &top, e);
+    enum err_code rc = listing_open_top(s, commit, &top, e);
 
     if (rc)
         return rc;

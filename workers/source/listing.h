@@ -49,6 +49,10 @@ DEFINE_AUTO(struct listing, listing_free)
 MUST_CHECK enum err_code listing_load(const struct source *s, const char *state_dir,
                                       const git_oid *commit, struct listing **out, struct err *e);
 
+/** The repository of the source, with the commit in it; fetches it if it is not at hand. */
+MUST_CHECK enum err_code listing_open_top(const struct source *s, const git_oid *commit,
+                                          struct repository **out, struct err *e);
+
 /** Order in which a folder's contents follow each other: part by part, as strcmp. */
 int path_order(const char *a, const char *b);
 
