@@ -39,6 +39,10 @@ static json *question_to_json(const struct resolver_question *q)
     json_put(o, "repository", json_new_string(r->project->repository));
     json_put(o, "good", json_new_string(r->good));
     json_put(o, "bad", json_new_string(r->bad));
+    json *fixups = json_new_array();
+    for (size_t i = 0; i < r->project->n_fixups; i++)
+        json_push(fixups, fixup_to_json(r->project->fixups[i]));
+    json_put(o, "fixups", fixups);
     json_put(o, "comparison", json_new_bool(r->is_comparison));
     json_put(o, "paths", paths);
     return o;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "commits/mirror.h"
 #include "commits/range.h"
+#include "commits/stretch.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -92,6 +93,24 @@ static enum err_code parse_question(const json *v, struct question *q, struct er
     return ERR_OK;
 }
 
+static enum err_code mark_stretches(const json *list, const struct mirror *m, struct range *range,
+                                    struct err *e)
+{
+    struct fixup *fixups[FIXUP_MAX];
+    enum err_code code = ERR_OK;
+    size_t n = 0;
+
+    while (!code && n < json_len(list) && n < FIXUP_MAX) {
+        code = fixup_from_json(json_item(list, n), &fixups[n], e);
+        n += !code;
+    }
+    if (!code)
+        code = stretch_mark(m, fixups, n, range, e);
+    while (n > 0)
+        fixup_free(fixups[--n]);
+    return code;
+}
+
 static enum err_code load(const json *v, struct range **out, struct err *e)
 {
     struct question q;
@@ -111,6 +130,7 @@ static enum err_code load(const json *v, struct range **out, struct err *e)
                                 .paths = &paths,
                                 .is_pair = json_bool(json_at(v, "comparison"), false)};
     if (mirror_open(&place, &watch, &m, e) || range_load(m, &query, &range, e) ||
+        mark_stretches(json_at(v, "fixups"), m, range, e) ||
         mirror_pin(m, q.bisection, &range->commits[range->good].id, &range->commits[range->bad].id,
                    e))
         return e->code;

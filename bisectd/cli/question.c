@@ -7,7 +7,9 @@
 #include "commits/home.h"
 #include "commits/mirror.h"
 #include "commits/range.h"
+#include "commits/stretch.h"
 #include "config/config.h"
+#include "model/check.h"
 #include <ctype.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -254,8 +256,12 @@ enum err_code question_resolve(struct request *r, const char *from, const char *
         .data_dir = data_dir, .name = r->project->name, .repository = from};
     struct range_query query = {.good = r->good, .bad = r->bad, .is_pair = r->is_comparison};
 
-    if (mirror_open(&place, NULL, &m, e) || range_load(m, &query, &range, e))
+    if (mirror_open(&place, NULL, &m, e) || range_load(m, &query, &range, e) ||
+        stretch_mark(m, r->project->fixups, r->project->n_fixups, range, e))
         return e->code;
+    for (size_t i = 0; i < r->project->n_fixups; i++)
+        if (stretch_fix(m, r->project->fixups[i], e))
+            return err_under(e, "fixups[%zu]", i);
     mem_free(r->good);
     mem_free(r->bad);
     r->good = mem_dup(range->commits[range->good].id.hex);
