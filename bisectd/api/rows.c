@@ -37,6 +37,9 @@ json *json_sample(const struct sample_row *s)
     json_put(o, "project", json_new_string(s->project));
     json_put(o, "metric", json_new_string(s->metric));
     json_put(o, "revision", json_new_string(s->revision.hex));
+    json_put(o, "reverted",
+             revision_is_set(&s->reverted) ? json_new_string(s->reverted.hex) : json_new_null());
+    json_put(o, "fixups", json_new_string(s->fixups));
     json_put(o, "run", json_new_int(s->run.run));
     json_put(o, "number", json_new_int(s->number));
     json_put(o, "attempt", json_new_int(s->run.attempt));
@@ -57,6 +60,10 @@ json *json_build(const struct build_row *b)
     json *o = json_new_object();
 
     json_put(o, "revision", json_new_string(b->build.revision.hex));
+    json_put(o, "reverted",
+             revision_is_set(&b->build.revert) ? json_new_string(b->build.revert.hex)
+                                               : json_new_null());
+    json_put(o, "fixups", json_new_string(b->fixups));
     json_put(o, "status", json_new_string(build_status_name(b->build.status)));
     json_put(o, "reason", json_new_string(b->build.reason));
     json_put(o, "artifact",

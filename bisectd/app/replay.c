@@ -127,9 +127,10 @@ static void compare_list(struct replay *r, const char *what, const char *key, co
 
 static void compare_verdict(struct replay *r)
 {
-    const char *const keys[] = {
-        "verdict", "culprits", "candidates", "untestable", "p_no_change", "finding", "min_effect",
-        "good",    "bad",      "merge_base", "range_size", "excluded",    "message", "change"};
+    const char *const keys[] = {"verdict",     "culprits",   "candidates", "untestable",
+                                "p_no_change", "finding",    "min_effect", "good",
+                                "bad",         "merge_base", "range_size", "excluded",
+                                "message",     "change",     "fixups"};
 
     if (json_is_null(r->verdict) || json_is_null(r->document))
         return;

@@ -73,8 +73,9 @@ static void add_sample(struct trials *t, const json *sample)
 {
     const json *value = json_at(sample, "value");
     struct tried *one = trial_of(t, json_str(json_at(sample, "revision"), ""));
+    bool is_altered = json_is_string(json_at(sample, "reverted")); /* not the revision as it is */
 
-    if (!one || !json_is_number(value))
+    if (!one || !json_is_number(value) || is_altered)
         return;
     double sum = one->n_runs ? one->mean * one->n_runs : 0;
     one->n_runs++;

@@ -36,6 +36,7 @@ static const struct {
     {"host", "host"}, {"at", "stored"},
     {"project", "project"}, {"platform", "platform"}, {"attempt", "attempt"}, {"seconds", "seconds"},
     {"bisection", "bisection"}, {"task", "task"}, {"seed", "seed"}, {"reason", "reason"},
+    {"reverted", "reverted"}, {"fixups", "fixups"},
 };
 /* clang-format on */
 

@@ -12,18 +12,20 @@ static const struct {
     const char *number;  /* column that orders the rows */
     const char *columns; /* all but number and hash */
     size_t n_columns;
+    size_t n_later; /* the last ones, of a later schema: null is left out, as in rows before it */
 } tables[CHAIN_COUNT] = {
     [CHAIN_EVENTS] = {"events", "row",
-        "bisection, seq, utc_ns, kind, payload", 5},
+        "bisection, seq, utc_ns, kind, payload", 5, 0},
     [CHAIN_RESULTS] = {"results", "seq",
         "bisection, task, fence, host, worker, platform, kernel, cpu, n_cpus, load, sandbox,"
-        " isolation, stored_ns", 13},
+        " isolation, stored_ns", 13, 0},
     [CHAIN_BUILDS] = {"builds", "seq",
         "bisection, task, revision, build_key, platform, fresh, status, reason, artifact, seconds,"
-        " stored_ns", 11},
+        " stored_ns, reverted, fixups", 13, 2},
     [CHAIN_SAMPLES] = {"samples", "seq",
         "bisection, task, run, attempt, project, metric, measure_key, revision, platform, number,"
-        " seed, status, reason, value, all_values, at_ns, seconds, host, worker, stored_ns", 20},
+        " seed, status, reason, value, all_values, at_ns, seconds, host, worker, stored_ns,"
+        " reverted, fixups", 22, 2},
 };
 /* clang-format on */
 
@@ -45,6 +47,18 @@ static void spell(struct buf *text, const struct cell *c)
         buf_add(text, c->bytes, c->n);
         return;
     }
+}
+
+/** Column `i` of a row. */
+static void spell_column(struct buf *text, enum chain_of of, size_t i, const struct cell *c)
+{
+    size_t n_first = tables[of].n_columns - tables[of].n_later;
+
+    if (i >= n_first && c->kind == CELL_NULL)
+        return;
+    if (i >= n_first)
+        buf_printf(text, "L%zu:", i - n_first);
+    spell(text, c);
 }
 
 static struct digest link_of(const char *before, struct buf *content)
@@ -91,7 +105,7 @@ enum err_code chain_add(struct store *s, struct chain *c, const struct cell *cel
     assert(n == tables[c->of].n_columns && n < MAX_COLUMNS);
     for (size_t i = 0; i < n; i++) {
         row[i] = cells[i];
-        spell(&content, &cells[i]);
+        spell_column(&content, c->of, i, &cells[i]);
     }
     struct digest hash = link_of(c->head, &content);
     row[n] = cell_text(hash.hex);
@@ -131,7 +145,7 @@ static enum err_code verify_rows(struct store *s, struct chain *c, struct err *e
         AUTO(buf_fini) struct buf content = {0};
         for (int i = 0; i < n_columns; i++) {
             struct cell cell = query_cell(&q, i);
-            spell(&content, &cell);
+            spell_column(&content, c->of, (size_t)i, &cell);
         }
         struct digest hash = link_of(c->head, &content);
         const char *stored = query_text(&q, n_columns);

@@ -7,8 +7,9 @@
  *     hash = SHA-256(hash of the row before, or "" | each column in order of the table)
  *
  * over all columns but the row number and the hash itself. A column is written as "N;" for null,
- * "I<decimal>;" for integers, "R<%.17g>;" for reals, "T<bytes>:<text>" for text. The table chains
- * keeps number of rows and newest hash, so a row missing at the end is noticed too.
+ * "I<decimal>;" for integers, "R<%.17g>;" for reals, "T<bytes>:<text>" for text. Columns that came
+ * with a later schema are left out where they are null, and else have "L<which>:" before them. The
+ * table chains keeps number of rows and newest hash, so a row missing at the end is noticed too.
  */
 #ifndef STORE_CHAIN_H
 #define STORE_CHAIN_H

@@ -2,6 +2,7 @@
 #include "store/results.h"
 
 #include "base/mem.h"
+#include "model/bisection.h"
 #include "store/artifacts.h"
 #include "store/chain.h"
 #include "store/db.h"
@@ -19,11 +20,19 @@ void accepted_fini(struct accepted *a)
 
 /* ---- what the rows are made of ---- */
 
+/** A build as its evidence is filed: the revision as it is, or with something done to it. */
+struct variant {
+    struct digest build_key, measure_key;
+    char *reverted; /* NULL: none, here and below */
+    char *fixups;
+};
+
 /** The task as its evidence is filed. */
 struct filing {
     struct id bisection, task;
-    char *project, *metric, *platform, *build_key, *measure_key;
+    char *project, *metric, *platform;
     struct task_spec *spec;
+    struct variant *variants; /* of each build of the spec */
     const struct task_result *result;
     struct utc now;
 };
@@ -33,11 +42,59 @@ static void filing_fini(struct filing *f)
     mem_free(f->project);
     mem_free(f->metric);
     mem_free(f->platform);
-    mem_free(f->build_key);
-    mem_free(f->measure_key);
+    for (uint32_t i = 0; f->variants && i < f->spec->n_builds; i++) {
+        mem_free(f->variants[i].reverted);
+        mem_free(f->variants[i].fixups);
+    }
+    mem_free(f->variants);
     task_spec_free(f->spec);
 }
 DEFINE_AUTO_FINI(struct filing, filing_fini)
+
+static bool is_plain(const struct task_build *b)
+{
+    return !b->fixups && !revision_is_set(&b->revert);
+}
+
+static enum err_code load_project(struct store *s, const char *bisection, struct request **out,
+                                  struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+    AUTO(json_free) json *v = NULL;
+    enum err_code code = db_first(s, &q, "SELECT request FROM bisections WHERE id = ?1",
+                                  CELLS(cell_text(bisection)), e);
+    if (!code)
+        code = json_of_column(query_text(&q, 0), &v, e);
+    return code ? code : request_from_json(v, out, e);
+}
+
+static void fill_variant(const struct project *p, const struct task_build *b, struct variant *v)
+{
+    AUTO(buf_fini) struct buf names = {0};
+
+    v->build_key = project_variant_key(p, &v->build_key, b->fixups, &b->revert);
+    v->measure_key = project_variant_key(p, &v->measure_key, b->fixups, &b->revert);
+    v->reverted = revision_is_set(&b->revert) ? mem_dup(b->revert.hex) : NULL;
+    project_fixup_names(p, b->fixups, &names);
+    v->fixups = names.len ? buf_take(&names) : NULL;
+}
+
+static enum err_code load_variants(struct store *s, struct filing *f, const struct variant *plain,
+                                   struct err *e)
+{
+    AUTO(request_free) struct request *r = NULL;
+
+    f->variants = mem_array(f->spec->n_builds + 1, sizeof(*f->variants));
+    for (uint32_t i = 0; i < f->spec->n_builds; i++) {
+        f->variants[i] = *plain;
+        if (is_plain(&f->spec->builds[i]))
+            continue;
+        if (!r && load_project(s, f->bisection.text, &r, e))
+            return e->code;
+        fill_variant(r->project, &f->spec->builds[i], &f->variants[i]);
+    }
+    return ERR_OK;
+}
 
 static enum err_code load_filing(struct store *s, const struct id *task, struct filing *f,
                                  struct err *e)
@@ -56,11 +113,14 @@ static enum err_code load_filing(struct store *s, const struct id *task, struct 
     f->project = query_dup(&q, 1);
     f->metric = query_dup(&q, 2);
     f->platform = query_dup(&q, 3);
-    f->build_key = query_dup(&q, 4);
-    f->measure_key = query_dup(&q, 5);
+    struct variant plain = {0};
+    snprintf(plain.build_key.hex, sizeof(plain.build_key.hex), "%s", query_text(&q, 4));
+    snprintf(plain.measure_key.hex, sizeof(plain.measure_key.hex), "%s", query_text(&q, 5));
     code = json_of_column(query_text(&q, 6), &spec, e);
     if (!code)
         code = task_spec_from_json(spec, &f->spec, e);
+    if (!code)
+        code = load_variants(s, f, &plain, e);
     return code ? err_wrap(e, "task %s", task->text) : ERR_OK;
 }
 
@@ -71,7 +131,7 @@ static enum err_code check_builds(const struct task_result *r, const struct task
     for (uint32_t i = 0; i < spec->n_builds; i++) {
         bool is_told = false;
         for (size_t k = 0; k < r->n_builds && !is_told; k++)
-            is_told = revision_equal(&spec->builds[i].revision, &r->builds[k].revision);
+            is_told = build_result_is_of(&r->builds[k], &spec->builds[i]);
         if (!is_told)
             return err_set(e, ERR_INVALID, "builds: nothing about %s",
                            spec->builds[i].revision.hex);
@@ -79,12 +139,14 @@ static enum err_code check_builds(const struct task_result *r, const struct task
     return ERR_OK;
 }
 
-static bool is_fresh(const struct task_spec *spec, const struct revision *revision)
+/** Which of the spec's it is. Pre: task_result_check. */
+static uint32_t build_of(const struct task_spec *spec, const struct build_result *r)
 {
-    for (uint32_t i = 0; i < spec->n_builds; i++)
-        if (revision_equal(&spec->builds[i].revision, revision))
-            return spec->builds[i].fresh;
-    return false;
+    uint32_t i = 0;
+
+    while (i + 1 < spec->n_builds && !build_result_is_of(r, &spec->builds[i]))
+        i++;
+    return i;
 }
 
 /* ---- writing ---- */
@@ -120,12 +182,15 @@ static enum err_code add_builds(struct store *s, const struct filing *f, struct 
     for (size_t i = 0; !code && i < f->result->n_builds; i++) {
         const struct build_result *b = &f->result->builds[i];
         const char *artifact = b->artifact[0] ? b->artifact : NULL;
+        const uint32_t of = build_of(f->spec, b);
+        const struct variant *v = &f->variants[of];
         code = chain_add(s, &chain,
                          CELLS(cell_text(f->bisection.text), cell_text(f->task.text),
-                               cell_text(b->revision.hex), cell_text(f->build_key),
-                               cell_text(f->platform), cell_int(is_fresh(f->spec, &b->revision)),
+                               cell_text(b->revision.hex), cell_text(v->build_key.hex),
+                               cell_text(f->platform), cell_int(f->spec->builds[of].fresh),
                                cell_text(build_status_name(b->status)), cell_text(b->reason),
-                               cell_text(artifact), cell_real(b->seconds), cell_int(f->now.ns)),
+                               cell_text(artifact), cell_real(b->seconds), cell_int(f->now.ns),
+                               cell_text(v->reverted), cell_text(v->fixups)),
                          e);
         if (!code && artifact)
             code = note_artifact(s, f, artifact, e);
@@ -146,6 +211,7 @@ static enum err_code add_sample(struct store *s, struct chain *chain, const stru
 {
     const struct task_run *asked = &f->spec->runs[run->run];
     const struct environment *v = &f->result->environment;
+    const struct variant *variant = &f->variants[asked->build];
     AUTO(mem_free) char *values = column_of_values(run);
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, asked->seed);
@@ -153,13 +219,14 @@ static enum err_code add_sample(struct store *s, struct chain *chain, const stru
     return chain_add(s, chain,
                      CELLS(cell_text(f->bisection.text), cell_text(f->task.text),
                            cell_int(run->run), cell_int(run->attempt), cell_text(f->project),
-                           cell_text(f->metric), cell_text(f->measure_key),
+                           cell_text(f->metric), cell_text(variant->measure_key.hex),
                            cell_text(f->spec->builds[asked->build].revision.hex),
                            cell_text(f->platform), cell_int(asked->number), cell_text(seed),
                            cell_text(run_status_name(run->status)), cell_text(run->reason),
                            cell_real(run->value), cell_text(values), cell_int(run->at.ns),
                            cell_real(run->seconds), cell_text(v->host), cell_text(v->worker),
-                           cell_int(f->now.ns)),
+                           cell_int(f->now.ns), cell_text(variant->reverted),
+                           cell_text(variant->fixups)),
                      e);
 }
 
@@ -326,7 +393,7 @@ static enum err_code read_builds(struct store *s, const char *task, struct task_
     AUTO(query_end) struct query q = {0};
     enum err_code code =
         db_query(s, &q,
-                 "SELECT revision, status, reason, artifact, seconds FROM builds"
+                 "SELECT revision, status, reason, artifact, seconds, reverted FROM builds"
                  " WHERE bisection = (SELECT bisection FROM tasks WHERE id = ?1) AND task = ?1"
                  " ORDER BY seq",
                  CELLS(cell_text(task)), e);
@@ -337,6 +404,8 @@ static enum err_code read_builds(struct store *s, const char *task, struct task_
         b->seconds = query_real(&q, 4);
         snprintf(b->artifact, sizeof(b->artifact), "%s", artifact ? artifact : "");
         code = revision_parse(query_text(&q, 0), &b->revision, e);
+        if (!code && !query_is_null(&q, 5))
+            code = revision_parse(query_text(&q, 5), &b->revert, e);
         if (!code)
             code = build_status_parse(query_text(&q, 1), &b->status, e);
     }

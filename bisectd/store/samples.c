@@ -16,6 +16,7 @@ void sample_list_fini(struct sample_list *l)
         struct sample_row *row = &l->items[i];
         mem_free(row->project);
         mem_free(row->metric);
+        mem_free(row->fixups);
         mem_free(row->run.reason);
         mem_free(row->run.values);
         environment_fini(&row->environment);
@@ -29,6 +30,7 @@ void build_list_fini(struct build_list *l)
     for (size_t i = 0; i < l->n; i++) {
         struct build_row *row = &l->items[i];
         mem_free(row->build.reason);
+        mem_free(row->fixups);
         mem_free(row->worker);
         mem_free(row->host);
         mem_free(row->platform);
@@ -131,6 +133,9 @@ static enum err_code read_sample(struct query *q, struct sample_row *row, struct
     enum err_code code = revision_parse(query_text(q, 5), &row->revision, e);
     if (!code)
         code = read_run_columns(q, 18, &row->run, e);
+    if (!code && !query_is_null(q, 26))
+        code = revision_parse(query_text(q, 26), &row->reverted, e);
+    row->fixups = query_dup(q, 27);
     return code ? err_wrap(e, "sample %lld", (long long)row->seq) : ERR_OK;
 }
 
@@ -140,7 +145,7 @@ static void sample_clause(const struct sample_filter *f, struct clause *c)
              "SELECT s.seq, s.bisection, s.task, s.project, s.metric, s.revision, s.number, s.seed,"
              " s.stored_ns, s.platform, s.host, s.worker, r.kernel, r.cpu, r.n_cpus, r.load,"
              " r.sandbox, r.isolation, s.run, s.attempt, s.status, s.reason, s.all_values, s.value,"
-             " s.at_ns, s.seconds"
+             " s.at_ns, s.seconds, s.reverted, s.fixups"
              " FROM samples AS s LEFT JOIN results AS r ON r.task = s.task WHERE 1");
     add_text(c, "s.bisection =", f->bisection);
     add_text(c, "s.project =", f->project);
@@ -192,7 +197,8 @@ enum err_code store_sample_list(struct store *s, const struct sample_filter *f,
 static void build_clause(const struct build_filter *f, struct clause *c)
 {
     buf_adds(&c->sql, "SELECT b.seq, b.bisection, b.task, b.revision, b.fresh, b.status, b.reason,"
-                      " b.artifact, b.seconds, b.stored_ns, b.platform, r.worker, r.host"
+                      " b.artifact, b.seconds, b.stored_ns, b.platform, r.worker, r.host,"
+                      " b.reverted, b.fixups"
                       " FROM builds AS b LEFT JOIN results AS r ON r.task = b.task WHERE 1");
     if (f->task) /* lets the index on both serve it */
         buf_adds(&c->sql, " AND b.bisection = (SELECT bisection FROM tasks WHERE id = ?1)");
@@ -229,6 +235,9 @@ static enum err_code read_build(struct query *q, struct build_row *row, struct e
     enum err_code code = revision_parse(query_text(q, 3), &row->build.revision, e);
     if (!code)
         code = build_status_parse(query_text(q, 5), &row->build.status, e);
+    if (!code && !query_is_null(q, 13))
+        code = revision_parse(query_text(q, 13), &row->build.revert, e);
+    row->fixups = query_dup(q, 14);
     return code ? err_wrap(e, "build %lld", (long long)row->seq) : ERR_OK;
 }
 

@@ -18,6 +18,8 @@ struct sample_row {
     struct id bisection, task;
     char *project, *metric;
     struct revision revision;
+    struct revision reverted; /* on top of it when it was built; unset: none */
+    char *fixups;             /* it was built with, by name; NULL: none */
     uint32_t number;
     uint64_t seed;
     struct run_result run;          /* status, reason, values, value, at, seconds */
@@ -48,7 +50,8 @@ struct build_row {
     int64_t seq;
     struct id bisection, task;
     struct build_result build;
-    bool fresh; /* as asked for */
+    char *fixups; /* by name; NULL: none */
+    bool fresh;   /* as asked for */
     char *worker, *host, *platform;
     struct utc stored;
 };

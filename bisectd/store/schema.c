@@ -236,6 +236,12 @@ static const char *const migrations[] = {
     "  outcome TEXT NOT NULL,"
     "  says TEXT NOT NULL" /* what the samples say */
     ") STRICT;",
+
+    /* 3: what was built is not always the revision as it is */
+    "ALTER TABLE builds ADD COLUMN reverted TEXT;" /* a commit, on top of the revision */
+    "ALTER TABLE builds ADD COLUMN fixups TEXT;"   /* what they are called */
+    "ALTER TABLE samples ADD COLUMN reverted TEXT;"
+    "ALTER TABLE samples ADD COLUMN fixups TEXT;",
 };
 
 /* What chains cover. The triggers are temporary, of our own connection: outside tools can still

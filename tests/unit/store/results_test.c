@@ -49,6 +49,95 @@ START_TEST(a_result_is_read_back_as_it_came)
 }
 END_TEST
 
+/** "a" plain, "a" with "f" reverted, and "b" with a fixup; one run of each. */
+static struct task_spec *spec_of_variants(void)
+{
+    struct task_spec *t = spec_of(1, 3);
+    t->builds[1] = (struct task_build){.revision = revision_of('a'), .revert = revision_of('f')};
+    t->builds[2] = (struct task_build){.revision = revision_of('b'), .fixups = 1};
+    t->n_runs = 3;
+    return t;
+}
+
+static struct task_result *result_of_variants(const struct task_spec *t, int64_t fence)
+{
+    struct task_result *r = mem_alloc(sizeof(*r));
+    r->fence = fence;
+    r->environment = (struct environment){
+        .host = mem_dup("h"), .worker = mem_dup("w1"), .platform = mem_dup("linux-x64")};
+    for (uint32_t i = 0; i < t->n_builds; i++) {
+        struct build_result *b = task_result_add_build(r);
+        *b = (struct build_result){
+            .revision = t->builds[i].revision, .revert = t->builds[i].revert, .status = BUILD_OK};
+        memset(b->artifact, '1' + (int)i, 64);
+    }
+    for (uint32_t i = 0; i < t->n_runs; i++)
+        *task_result_add_run(r) = (struct run_result){.run = i, .status = RUN_OK, .value = 10 + i};
+    return r;
+}
+
+static void expect_value(struct place *p, const struct digest *key, double want)
+{
+    AUTO(sample_list_fini) struct sample_list samples = {0};
+    struct sample_filter f = {.measure_key = key};
+    OK(store_sample_list(p->store, &f, &samples, e));
+    ck_assert_uint_eq(samples.n, 1);
+    ck_assert(samples.items[0].run.value == want);
+}
+
+START_TEST(variants_of_a_revision_are_told_apart)
+{
+    AUTO(place_fini) struct place p = place_new();
+    AUTO(request_free) struct request *q = request_of("demo");
+    AUTO(task_spec_free) struct task_spec *spec = spec_of_variants();
+    AUTO(task_result_free) struct task_result *have = NULL;
+    AUTO(accepted_fini) struct accepted a = {0};
+    struct fixup *fixup = mem_alloc(sizeof(*fixup));
+    struct id bisection, task;
+
+    fixup->range = mem_dup("v1");
+    pairs_add(&fixup->environment, "A", "1");
+    project_add_fixup(q->project, fixup);
+    OK(store_bisection_create(p.store, q, noon, &bisection, e));
+    struct task_new t = {.bisection = bisection.text, .after_seq = 1, .spec = spec};
+    OK(store_task_insert(p.store, &t, noon, &task, e));
+    AUTO(lease_row_fini) struct lease_row lease = lease_in(&p, "w1", 0);
+    AUTO(task_result_free) struct task_result *want = result_of_variants(spec, lease.tenure.fence);
+    OK(store_result_accept(p.store, lease.id.text, want, noon, &a, e));
+    OK(store_result_load(p.store, task.text, &have, e));
+    expect_equal(have, want);
+
+    struct digest plain = project_measure_key(q->project, q->project->metrics[0]);
+    struct digest reverted = project_variant_key(q->project, &plain, 0, &spec->builds[1].revert);
+    struct digest fixed = project_variant_key(q->project, &plain, 1, &spec->builds[0].revert);
+    expect_value(&p, &plain, 10);
+    expect_value(&p, &reverted, 11);
+    expect_value(&p, &fixed, 12);
+    ck_assert_int_eq(place_count(&p, "SELECT count(*) FROM samples WHERE reverted IS NULL"), 2);
+    ck_assert_int_eq(place_count(&p, "SELECT count(*) FROM builds WHERE fixups = 'A=1'"), 1);
+    ck_assert_int_eq(place_count(&p, "SELECT count(DISTINCT build_key) FROM builds"), 3);
+    OK(store_samples_verify(p.store, bisection.text, e));
+}
+END_TEST
+
+START_TEST(a_result_says_what_was_reverted)
+{
+    AUTO(place_fini) struct place p = place_new();
+    AUTO(task_spec_free) struct task_spec *spec = spec_of_variants();
+    AUTO(accepted_fini) struct accepted a = {0};
+    struct id bisection = bisection_in(&p, "demo"), task;
+
+    spec->builds[2].fixups = 0;
+    struct task_new t = {.bisection = bisection.text, .after_seq = 1, .spec = spec};
+    OK(store_task_insert(p.store, &t, noon, &task, e));
+    AUTO(lease_row_fini) struct lease_row lease = lease_in(&p, "w1", 0);
+    AUTO(task_result_free) struct task_result *r = result_of_variants(spec, lease.tenure.fence);
+    r->builds[1].revert = (struct revision){""};
+    FAILS(store_result_accept(p.store, lease.id.text, r, noon, &a, e), ERR_INVALID,
+          "nothing about aaaaaaaa");
+}
+END_TEST
+
 START_TEST(what_is_absent_stays_absent)
 {
     AUTO(scene_fini) struct scene s = scene_new();
@@ -236,6 +325,8 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {a_result_is_read_back_as_it_came, 1},
+        {variants_of_a_revision_are_told_apart, 1},
+        {a_result_says_what_was_reverted, 1},
         {what_is_absent_stays_absent, 1},
         {a_repeat_has_the_first_answer_and_changes_nothing, 1},
         {a_stale_fence_is_refused, 1},

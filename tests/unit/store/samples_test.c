@@ -246,9 +246,11 @@ static const struct {
     {"a sample removed",               "DELETE FROM samples WHERE seq = 3", "row 4 of samples"},
     {"the newest sample removed",      "DELETE FROM samples WHERE seq = 6", "5 rows where 6"},
     {"all samples removed",            "DELETE FROM samples WHERE bisection = :a", "0 rows where 6"},
+    {"a fixup claimed",                "UPDATE samples SET fixups = 'x' WHERE seq = 3", "row 3 of samples"},
+    {"a revert claimed",               "UPDATE builds SET reverted = '' WHERE seq = 1", "row 1 of builds"},
     {"a sample twice",                 "INSERT INTO samples SELECT 100 + seq, bisection, task, run, attempt, project, metric,"
                                        " measure_key, revision, platform, number, seed, status, reason, value, all_values,"
-                                       " at_ns, seconds, host, worker, stored_ns, hash FROM samples WHERE seq = 6",
+                                       " at_ns, seconds, host, worker, stored_ns, hash, reverted, fixups FROM samples WHERE seq = 6",
                                        "row 106 of samples"},
     {"a sample moved to another",      "UPDATE samples SET bisection = (SELECT id FROM bisections WHERE id <> :a) WHERE seq = 6",
                                        "5 rows where 6"},
