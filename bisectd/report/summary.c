@@ -298,6 +298,20 @@ static void write_runners_up(const struct verdict *v, const struct style *s, str
     buf_addc(out, '\n');
 }
 
+static void write_fixups(const struct verdict *v, const struct style *s, struct buf *out)
+{
+    for (size_t i = 0; i < v->n_fixed; i++) {
+        const struct fixed *f = &v->fixed[i];
+        style_label(out, s, i == 0 ? "built with" : "");
+        for (size_t k = 0; k < f->applied.n; k++) {
+            buf_adds(out, k ? ", " : "");
+            style_hostile(out, f->applied.items[k], NAME_BYTES);
+        }
+        buf_printf(out, "%s (%.*s)\n", f->applied.n ? "" : "nothing else", SHORT_HEX,
+                   f->revision.hex);
+    }
+}
+
 static void write_reused(struct buf *out, uint32_t n)
 {
     if (n > 0)
@@ -422,6 +436,7 @@ void summary_write(const struct verdict *v, const struct style *s, struct buf *o
     write_runners_up(v, s, out);
     write_question(v, s, out);
     write_excluded(v, s, out);
+    write_fixups(v, s, out);
     write_evidence(v, s, out);
     if (v->kind == VERDICT_CULPRIT && findings[v->finding]) {
         buf_addc(out, '\n');

@@ -275,6 +275,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
     if (b->is_comparison) {
         fill_untestable(b, out);
         comparison_fill(b, out);
+        fixups_fill(b, out);
         return;
     }
     if (b->verdict == VERDICT_CULPRIT)
@@ -282,6 +283,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
     fill_candidates(b, out);
     fill_untestable(b, out);
     out->message = say(b, out);
+    fixups_fill(b, out);
 }
 
 json *bisection_posterior_json(const struct bisection *b)

@@ -78,6 +78,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->is_comparison = request->is_comparison;
     b->is_first_parent = request->first_parent;
     b->is_no_inside = request->no_inside;
+    fixups_init(b, request->project);
     b->seed = request->seed;
     b->budget_runs = request->budget_runs;
     b->dag = dag_new(b->range);
@@ -118,6 +119,7 @@ void bisection_free(struct bisection *b)
     metric_free(b->metric);
     mem_free(b->platform);
     mem_free(b->why);
+    fixups_fini(b);
     mem_free(b);
 }
 

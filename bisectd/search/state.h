@@ -55,6 +55,8 @@ struct bisection {
     uint64_t seed;
     int64_t budget_runs;
     bool is_unverified; /* finishes where it would verify */
+    size_t n_fixups;    /* of the project, by name */
+    char **fixup_names;
 
     /* What is known */
     struct dag *dag;
@@ -154,6 +156,12 @@ uint32_t same_base(const struct bisection *b, uint32_t v);
 /** Tells the worker of artifacts that `v` may repeat. */
 void same_tell(const struct bisection *b, uint32_t v, struct task_spec *t);
 struct excluded same_count(const struct bisection *b);
+
+/* fixups.c */
+void fixups_init(struct bisection *b, const struct project *p);
+void fixups_fini(struct bisection *b);
+/** The fixups of culprits, their parents and the ends; and a word on them in the message. */
+void fixups_fill(const struct bisection *b, struct verdict *out);
 
 /* comparison.c */
 /** The next batch, or NULL: one is out, or it is finished (then filled into b). */

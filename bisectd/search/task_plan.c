@@ -26,7 +26,9 @@ static uint32_t spec_add_build(struct task_spec *t, const struct bisection *b, u
 {
     t->builds = mem_resize(t->builds, t->n_builds + 1, sizeof(*t->builds));
     struct task_build *build = &t->builds[t->n_builds];
-    *build = (struct task_build){.revision = b->range->commits[v].id, .fresh = is_fresh};
+    *build = (struct task_build){.revision = b->range->commits[v].id,
+                                 .fresh = is_fresh,
+                                 .fixups = b->range->commits[v].fixups};
     memcpy(build->artifact, b->standing[v].artifact, sizeof(build->artifact));
     return t->n_builds++;
 }
