@@ -107,11 +107,22 @@ uint32_t alike_link(struct alike *a, uint32_t u, uint32_t v)
 
 /* What the range tells */
 
+/** Built as its parents are; else what is measured may change with the fixups. */
+static bool has_fixups_of_parents(const struct range *r, uint32_t v)
+{
+    const struct commit *c = &r->commits[v];
+
+    for (uint32_t i = 0; i < c->n_parents; i++)
+        if (r->commits[c->parents[i]].fixups != c->fixups)
+            return false;
+    return true;
+}
+
 static void note_untouched(struct alike *a)
 {
     for (uint32_t v = 0; v < a->range->n; v++) {
         const struct commit *c = &a->range->commits[v];
-        if (!c->is_candidate || c->matters)
+        if (!c->is_candidate || c->matters || !has_fixups_of_parents(a->range, v))
             continue;
         exclude(a, v, EXCLUDED_UNTOUCHED);
         if (c->n_parents == 1)
@@ -133,13 +144,17 @@ static uint64_t hash_of_tree(const struct revision *tree)
     return mix64(x);
 }
 
-/** Puts v in; returns the commit before it with the same tree, or UINT32_MAX. */
+static bool is_same_source(const struct commit *a, const struct commit *b)
+{
+    return revision_equal(&a->tree, &b->tree) && a->fixups == b->fixups;
+}
+
+/** Puts v in; returns the commit before it with the same tree and fixups, or UINT32_MAX. */
 static uint32_t trees_put(struct trees *t, const struct range *r, uint32_t v)
 {
-    const struct revision *tree = &r->commits[v].tree;
-    size_t at = hash_of_tree(tree) & t->mask;
+    size_t at = hash_of_tree(&r->commits[v].tree) & t->mask;
 
-    while (t->slots[at] != UINT32_MAX && !revision_equal(&r->commits[t->slots[at]].tree, tree))
+    while (t->slots[at] != UINT32_MAX && !is_same_source(&r->commits[t->slots[at]], &r->commits[v]))
         at = (at + 1) & t->mask;
     uint32_t before = t->slots[at];
     t->slots[at] = v;

@@ -75,16 +75,20 @@ END_TEST
 /* clang-format off */
 static const struct {
     const char *name, *trees, *matters;
-    const char *want; /* - searched, u untouched, s same bytes */
+    const char *want;   /* - searched, u untouched, s same bytes */
+    const char *fixups; /* a digit each; NULL: none */
 } lines[] = {
-    {"all differ",                                       "abcdefghij", "yyyyyyyyyy", "----------"},
-    {"the paths know of two",                            "abcdefghij", "yynyynyyyy", "--u--u----"},
-    {"a tree as its parent's touches nothing",           "abccdefghi", "yyynyyyyyy", "---u------"},
-    {"a change and the commit that undoes it",           "abcbdefghi", "yyyyyyyyyy", "--ss------"},
-    {"and the one that does it once more",               "abcbcefghi", "yyyyyyyyyy", "--sss-----"},
-    {"back to where good was",                           "abcadefghi", "yyyyyyyyyy", "-sss------"},
-    {"with nothing left to search nothing is believed",  "aaaaaaaaaa", "ynnnnnnnnn", "----------"},
-    {"nor when only the ends' trees say so",             "abcdefghia", "yyyyyyyyyy", "----------"},
+    {"all differ",                                       "abcdefghij", "yyyyyyyyyy", "----------", NULL},
+    {"the paths know of two",                            "abcdefghij", "yynyynyyyy", "--u--u----", NULL},
+    {"a tree as its parent's touches nothing",           "abccdefghi", "yyynyyyyyy", "---u------", NULL},
+    {"a change and the commit that undoes it",           "abcbdefghi", "yyyyyyyyyy", "--ss------", NULL},
+    {"and the one that does it once more",               "abcbcefghi", "yyyyyyyyyy", "--sss-----", NULL},
+    {"back to where good was",                           "abcadefghi", "yyyyyyyyyy", "-sss------", NULL},
+    {"with nothing left to search nothing is believed",  "aaaaaaaaaa", "ynnnnnnnnn", "----------", NULL},
+    {"nor when only the ends' trees say so",             "abcdefghia", "yyyyyyyyyy", "----------", NULL},
+    {"a fixup begins where nothing was touched",         "abccdefghi", "yyynyyyyyy", "----------", "0001111111"},
+    {"the same tree with another fixup",                 "abcbdefghi", "yyyyyyyyyy", "----------", "0001111111"},
+    {"the same tree with the same fixup",                "abcbdefghi", "yyyyyyyyyy", "--ss------", "0101111111"},
 };
 /* clang-format on */
 
@@ -96,6 +100,8 @@ START_TEST(trees_and_paths_are_free_evidence)
     for (uint32_t v = 0; v < r->n; v++) {
         memset(r->commits[v].tree.hex, lines[_i].trees[v], 40);
         r->commits[v].matters = lines[_i].matters[v] == 'y';
+        if (lines[_i].fixups)
+            r->commits[v].fixups = (uint64_t)(lines[_i].fixups[v] - '0');
     }
     AUTO(alike_free) struct alike *a = alike_new(r, false);
     for (uint32_t v = 0; v < r->n; v++)
