@@ -77,6 +77,15 @@ id=$(field '.items[0].id')
 run 0 bisectctl replay "$id" --store "$work/repeats.store" --json
 json '.matches'
 
+claim "three workers at once come to the same commit, and so does what is recomputed"
+wait_for_store "$work/repeats.store"
+bisect 0 "$work/repeats" --artifact level --artifact content --metric value:worse=up \
+    --measure "$measured" --workers 3 --store "$work/three.store"
+is_culprit "$answer"
+id=$(field .id)
+run 0 bisectctl replay "$id" --store "$work/three.store" --json
+json '.matches'
+
 claim "artifacts of an earlier search exclude before anything is built"
 wait_for_store "$work/repeats.store"
 bisect 0 "$work/repeats" --artifact level --artifact content --metric value:worse=up \
