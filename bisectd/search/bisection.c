@@ -104,10 +104,13 @@ void bisection_free(struct bisection *b)
         return;
     for (uint32_t i = 0; i < b->n_out; i++)
         task_spec_free(b->out[i]);
+    for (uint32_t i = 0; i < b->n_canceled; i++)
+        task_spec_free(b->canceled[i]);
     for (uint32_t v = 0; b->standing && v < b->range->n; v++)
         mem_free(b->standing[v].reason);
     recall_free(b);
     mem_free(b->out);
+    mem_free(b->canceled);
     mem_free(b->standing);
     mem_free(b->built);
     alike_free(b->alike);
@@ -196,6 +199,7 @@ static void absorb_build(struct bisection *b, const struct build_result *r, bool
     if (r->status == BUILD_OK || r->status == BUILD_REUSED) {
         s->testable = TESTABLE_YES;
         memcpy(s->artifact, r->artifact, sizeof(s->artifact));
+        b->last_built = r->status == BUILD_OK ? v : b->last_built;
         if (!is_fresh) /* a verification is for doubt, and may be about these very bytes */
             same_note_artifact(b, v);
         return;
@@ -234,15 +238,23 @@ static void absorb_run(struct bisection *b, const struct task_spec *spec, const 
         b->standing[v].is_exhausted = r->status == RUN_TIMEOUT || r->attempt >= 2;
 }
 
-static struct task_spec *take_out(struct bisection *b, uint32_t ordinal)
+static struct task_spec *take(struct task_spec **list, uint32_t *n, uint32_t ordinal)
 {
-    for (uint32_t i = 0; i < b->n_out; i++)
-        if (b->out[i]->ordinal == ordinal) {
-            struct task_spec *spec = b->out[i];
-            b->out[i] = b->out[--b->n_out];
+    for (uint32_t i = 0; i < *n; i++)
+        if (list[i]->ordinal == ordinal) {
+            struct task_spec *spec = list[i];
+            list[i] = list[--*n];
             return spec;
         }
     return NULL;
+}
+
+/** A task whose result came in while it was being canceled was done all the same. */
+static struct task_spec *take_done(struct bisection *b, uint32_t ordinal)
+{
+    struct task_spec *spec = take(b->out, &b->n_out, ordinal);
+
+    return spec ? spec : take(b->canceled, &b->n_canceled, ordinal);
 }
 
 static bool is_sampled_in(const struct task_spec *spec, const struct task_result *r, uint32_t build)
@@ -296,7 +308,7 @@ static void absorb_verification(struct bisection *b, const struct task_spec *spe
 
 static void absorb_result(struct bisection *b, const struct event *event)
 {
-    AUTO(task_spec_free) struct task_spec *spec = take_out(b, event->ordinal);
+    AUTO(task_spec_free) struct task_spec *spec = take_done(b, event->ordinal);
     const struct task_result *r = event->result;
 
     if (!spec)
@@ -330,7 +342,7 @@ void bisection_absorb(struct bisection *b, const struct event *event)
         absorb_result(b, event);
         break;
     case EVENT_GIVEN_UP:
-        task_spec_free(take_out(b, event->ordinal));
+        task_spec_free(take_done(b, event->ordinal));
         bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "no worker could carry out a task: %s",
                          event->reason ? event->reason : "no reason given");
         break;
@@ -368,7 +380,12 @@ void bisection_issued(struct bisection *b, const struct task_spec *spec)
 
 void bisection_dropped(struct bisection *b, uint32_t ordinal)
 {
-    task_spec_free(take_out(b, ordinal));
+    struct task_spec *spec = take(b->out, &b->n_out, ordinal);
+
+    if (!spec)
+        return;
+    b->canceled = mem_resize(b->canceled, b->n_canceled + 1, sizeof(*b->canceled));
+    b->canceled[b->n_canceled++] = spec;
 }
 
 /* What to do */
@@ -416,23 +433,50 @@ static void check_ends(struct bisection *b)
     }
 }
 
-static bool ends_are_sampled(const struct bisection *b)
+static bool is_sampled(const struct bisection *b, uint32_t v, uint32_t n_runs)
 {
+    uint32_t slot = evidence_find(b->evidence, v);
+
+    return slot != UINT32_MAX && b->evidence->sampled[slot].all.n >= n_runs;
+}
+
+bool bisection_is_out(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        for (uint32_t j = 0; j < b->out[i]->n_builds; j++)
+            if (revision_equal(&b->out[i]->builds[j].revision, &b->range->commits[v].id))
+                return true;
+    return false;
+}
+
+/** Where runs of the ends stand: all there, or under way, or to be had. */
+enum ends_state { ENDS_SAMPLED, ENDS_OUT, ENDS_MISSING };
+static enum ends_state ends_state(const struct bisection *b)
+{
+    enum ends_state state = ENDS_SAMPLED;
+
     for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
-        uint32_t slot = evidence_find(b->evidence, bisection_end(b, i));
-        if (slot == UINT32_MAX || b->evidence->sampled[slot].all.n < END_RUNS)
-            return false;
+        uint32_t v = bisection_end(b, i);
+        if (is_sampled(b, v, END_RUNS))
+            continue;
+        if (!bisection_is_out(b, v))
+            return ENDS_MISSING;
+        state = ENDS_OUT;
     }
-    return true;
+    return state;
+}
+
+static void cancel(struct bisection *b, uint32_t ordinal, struct effects *out)
+{
+    out->cancel = mem_resize(out->cancel, out->n_cancel + 1, sizeof(*out->cancel));
+    out->cancel[out->n_cancel++] = ordinal;
+    bisection_dropped(b, ordinal);
 }
 
 static void cancel_all(struct bisection *b, struct effects *out)
 {
-    for (; b->n_out > 0; b->n_out--) {
-        out->cancel = mem_resize(out->cancel, out->n_cancel + 1, sizeof(*out->cancel));
-        out->cancel[out->n_cancel++] = b->out[b->n_out - 1]->ordinal;
-        task_spec_free(b->out[b->n_out - 1]);
-    }
+    while (b->n_out > 0)
+        cancel(b, b->out[b->n_out - 1]->ordinal, out);
 }
 
 /** Builds alone, whose bytes decide what to measure. */
@@ -459,8 +503,9 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
 
     if (b->is_comparison)
         return comparison_next(b);
-    if (!ends_are_sampled(b))
-        return b->n_out > 0 ? NULL : plan_ends(b, END_RUNS);
+    enum ends_state ends = ends_state(b);
+    if (ends != ENDS_SAMPLED)
+        return ends == ENDS_OUT ? plan_search(b, true) : plan_ends(b, END_RUNS);
     if (is_verification_out(b))
         return NULL;
     bisection_refresh(b);
@@ -476,11 +521,46 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         struct task_spec *first = plan_settling_first(b, suspect);
         return first ? first : plan_verification(b, suspect);
     }
-    return plan_search(b);
+    return plan_search(b, false);
+}
+
+static bool issue_next(struct bisection *b, struct effects *out)
+{
+    struct task_spec *spec = next_task(b, out);
+
+    if (!spec)
+        return false;
+    if (b->n_runs_issued + spec->n_runs > b->budget_runs && b->budget_runs > 0) {
+        task_spec_free(spec);
+        if (b->n_out == 0)
+            bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
+                             "the budget of %lld runs is used up", (long long)b->budget_runs);
+        return false;
+    }
+    bisection_issued(b, spec);
+    out->issue = mem_resize(out->issue, out->n_issue + 1, sizeof(struct task_spec *));
+    out->issue[out->n_issue++] = spec;
+    return true;
+}
+
+/** With all workers taken, what became useless makes room for what is worth more. It takes more
+ *  than a little to be replaced, and what comes after the replacement is worth less than it: so
+ *  nothing is canceled and issued again at once. */
+static void replace_useless(struct bisection *b, struct effects *out)
+{
+    while (!b->is_finished && b->n_out > 1 && b->n_out == b->capacity) {
+        uint32_t ordinal = plan_useless(b);
+        if (ordinal == UINT32_MAX)
+            return;
+        cancel(b, ordinal, out);
+        if (!issue_next(b, out))
+            return;
+    }
 }
 
 void bisection_decide(struct bisection *b, struct effects *out)
 {
+    b->last_rate = INFINITY;
     if (b->is_canceled)
         bisection_finish(b, VERDICT_NONE, FINDING_NONE, "canceled");
     check_ends(b);
@@ -488,21 +568,9 @@ void bisection_decide(struct bisection *b, struct effects *out)
         bisection_refresh(b);
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE, "the time budget is used up");
     }
-    while (!b->is_finished && b->n_out < b->capacity) {
-        struct task_spec *spec = next_task(b, out);
-        if (!spec)
-            break;
-        if (b->n_runs_issued + spec->n_runs > b->budget_runs && b->budget_runs > 0) {
-            task_spec_free(spec);
-            if (b->n_out == 0)
-                bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
-                                 "the budget of %lld runs is used up", (long long)b->budget_runs);
-            break;
-        }
-        bisection_issued(b, spec);
-        out->issue = mem_resize(out->issue, out->n_issue + 1, sizeof(struct task_spec *));
-        out->issue[out->n_issue++] = spec;
-    }
+    while (!b->is_finished && b->n_out < b->capacity && issue_next(b, out))
+        ;
+    replace_useless(b, out);
     if (!b->is_finished && b->n_out == 0)
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
                          "no further run is expected to tell the candidates apart");

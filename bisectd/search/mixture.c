@@ -11,6 +11,7 @@ static const double tail = 5;       /* a normal ends after so many standard devi
 static const double grid_step = .5; /* in the smallest standard deviation */
 static const double narrowest = .8; /* standard deviation in steps, where the grid is too coarse */
 static const double least_var = 1e-300;
+static const double least_part = 1e-9;  /* of the weight: less does not show */
 static const double resolution = 1e-12; /* no deviation is taken for less of the largest mean */
 
 static double var_of_mean(const struct component *c, uint32_t n_runs)
@@ -28,7 +29,8 @@ static double finest_var(const struct mixture *m, const struct component *c)
 
 static void component_merge(struct component *a, const struct component *b)
 {
-    double weight = a->weight + b->weight, part = b->weight / weight, off = b->mean - a->mean;
+    double weight = a->weight + b->weight, off = b->mean - a->mean;
+    double part = weight > 0 ? b->weight / weight : 0;
 
     a->var += part * (b->var - a->var) + part * (1 - part) * off * off;
     a->run_var += part * (b->run_var - a->run_var);
@@ -36,7 +38,7 @@ static void component_merge(struct component *a, const struct component *b)
     a->weight = weight;
 }
 
-void mixture_add(struct mixture *m, const struct component *c)
+uint32_t mixture_add(struct mixture *m, const struct component *c)
 {
     double var = finest_var(m, c), nearest = INFINITY;
     uint32_t at = 0;
@@ -51,10 +53,12 @@ void mixture_add(struct mixture *m, const struct component *c)
             at = i;
         }
     }
-    if (nearest < 1 || m->n == MIXTURE_MAX)
+    if (nearest < 1 || m->n == MIXTURE_MAX) {
         component_merge(&m->items[at], c);
-    else
-        m->items[m->n++] = *c;
+        return at;
+    }
+    m->items[m->n] = *c;
+    return m->n++;
 }
 
 /** A component as a normal distribution of the mean of some runs. */
@@ -125,18 +129,20 @@ static double normal_nats(const struct mixture *m, uint32_t n_runs)
     struct bell bells[MIXTURE_MAX];
     struct cluster c;
     double nats = 0, least = sqrt(least_var);
+    uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->n; i++)
         least = fmax(least, resolution * fabs(m->items[i].mean));
     for (uint32_t i = 0; i < m->n; i++)
-        bells[i] = (struct bell){m->items[i].weight / m->total, m->items[i].mean,
-                                 fmax(sqrt(var_of_mean(&m->items[i], n_runs)), least)};
-    sort_by_mean(bells, m->n);
-    for (uint32_t i = 0; i < m->n; i += c.n) {
+        if (m->items[i].weight > least_part * m->total)
+            bells[n++] = (struct bell){m->items[i].weight / m->total, m->items[i].mean,
+                                       fmax(sqrt(var_of_mean(&m->items[i], n_runs)), least)};
+    sort_by_mean(bells, n);
+    for (uint32_t i = 0; i < n; i += c.n) {
         c.bells = bells + i;
         c.from = bells[i].mean - tail * bells[i].sd;
         c.to = bells[i].mean + tail * bells[i].sd;
-        for (c.n = 1; i + c.n < m->n; c.n++) {
+        for (c.n = 1; i + c.n < n; c.n++) {
             const struct bell *b = &bells[i + c.n];
             if (b->mean - tail * b->sd > c.to)
                 break;
@@ -181,6 +187,41 @@ static double rate_nats(const struct mixture *m, uint32_t n_runs)
     return nats;
 }
 
+/** The standard normal number with that much below it, to .005 (Winitzki's inverse of erf). */
+static double normal_at(double place)
+{
+    const double a = .147, x = 2 * place - 1, log_rest = log(1 - x * x);
+    double half = 2 / (M_PI * a) + log_rest / 2;
+
+    return copysign(M_SQRT2 * sqrt(sqrt(half * half - log_rest / a) - half), x);
+}
+
+double component_outcome(const struct component *c, bool is_rate, uint32_t n_runs, double place)
+{
+    double p[RUNS_MERGED + 1], sum = 0;
+    uint32_t n = n_runs < RUNS_MERGED ? n_runs : RUNS_MERGED, k = 0;
+
+    if (!is_rate)
+        return c->mean + normal_at(place) * sqrt(fmax(var_of_mean(c, n_runs), least_var));
+    p_fails(c, n, p);
+    while (k < n && (sum += p[k]) < place)
+        k++;
+    return (double)k / n;
+}
+
+double component_log(const struct component *c, bool is_rate, uint32_t n_runs, double mean)
+{
+    double p[RUNS_MERGED + 1];
+    uint32_t n = n_runs < RUNS_MERGED ? n_runs : RUNS_MERGED;
+
+    if (is_rate) {
+        p_fails(c, n, p);
+        return log(fmax(p[(uint32_t)(mean * n + .5)], least_var));
+    }
+    double var = fmax(var_of_mean(c, n_runs), least_var), off = mean - c->mean;
+    return -off * off / (2 * var) - log(var) / 2;
+}
+
 double mixture_bits(const struct mixture *m, uint32_t n_runs)
 {
     double nats = m->is_rate ? rate_nats(m, n_runs) : normal_nats(m, n_runs);
@@ -201,7 +242,7 @@ double mixture_bound_bits(const struct mixture *m, uint32_t n_runs)
         double var = fmax(var_of_mean(&m->items[i], n_runs), least_var);
         square += weight * (var + off * off);
         own += weight * log(var);
-        entropy -= weight * log(weight);
+        entropy -= weight > 0 ? weight * log(weight) : 0;
     }
     if (m->is_rate)
         return entropy / M_LN2;

@@ -18,6 +18,11 @@ struct component {
     double run_var;   /* of one run around it; unused for rates */
 };
 
+/** The mean of n runs that lies at a place between 0 and 1 of what is expected. */
+double component_outcome(const struct component *c, bool is_rate, uint32_t n_runs, double place);
+/** Logarithm of how likely that mean is; some constant is left out. */
+double component_log(const struct component *c, bool is_rate, uint32_t n_runs, double mean);
+
 enum { MIXTURE_MAX = 48 };
 
 struct mixture {
@@ -27,8 +32,9 @@ struct mixture {
     struct component items[MIXTURE_MAX];
 };
 
-/** When all places are taken, it is put together with the nearest. Pre: weight > 0. */
-void mixture_add(struct mixture *m, const struct component *c);
+/** Returns its place among the items, where it may join others; with all places taken it joins the
+ *  nearest. */
+uint32_t mixture_add(struct mixture *m, const struct component *c);
 
 /** Expected information in the mean of n runs about which component it is. */
 double mixture_bits(const struct mixture *m, uint32_t n_runs);

@@ -6,7 +6,7 @@
 #ifndef SEARCH_PLANNER_H
 #define SEARCH_PLANNER_H
 
-#include "search/posterior.h"
+#include "search/outlook.h"
 
 enum testable {
     TESTABLE_UNKNOWN, /* not built yet */
@@ -20,10 +20,14 @@ struct planner {
     const struct evidence *evidence;
     const uint8_t *testable;  /* enum testable of each commit */
     const double *p_builds;   /* of each commit, from planner_p_builds() */
-    const uint8_t *is_barred; /* commits not to be chosen now: in flight, or off the main line */
-    uint32_t good, bad;       /* the ends */
-    double build_price;       /* of building one revision, in runs */
-    double task_price;        /* of a task beside its builds and runs, in runs */
+    const uint8_t *is_barred; /* commits not to be chosen now: being built, or off the main line */
+    uint32_t n_pending;       /* work in flight; more than OUTLOOK_MAX_PENDING are not looked at */
+    const struct pending *pending;
+    bool is_blind;       /* the ends were not measured yet: there is a step or there is not */
+    uint32_t good, bad;  /* the ends */
+    uint32_t last_built; /* what a checkout and a build start from */
+    double build_price;  /* of building one revision, in runs */
+    double task_price;   /* of a task beside its builds and runs, in runs */
 };
 
 struct probe {
@@ -35,6 +39,10 @@ struct probe {
 
 /** The choice with the most expected information for its price. */
 struct probe planner_choose(const struct planner *p);
+
+/** The most that can be learned at each of the revisions in flight for its price, as if nothing
+ *  were in flight: bits for the length of a run. */
+void planner_rates(const struct planner *p, double *rates);
 
 /**
  * Probability that each commit can be built and measured, learned from its neighbours in

@@ -73,12 +73,14 @@ struct bisection {
     struct cost cost;                  /* seconds stay 0: the driver's clock */
     double build_seconds, run_seconds; /* sums over counted builds and runs */
     uint32_t n_builds_timed, n_runs_timed;
+    uint32_t last_built;
 
     /* What is under way */
     uint32_t capacity, next_ordinal;
-    uint32_t n_out;
-    struct task_spec **out;
+    uint32_t n_out, n_canceled;
+    struct task_spec **out, **canceled;
     int64_t n_runs_issued;
+    double last_rate;  /* bits for the length of a run of the last choice in this decision */
     double runs_to_go; /* estimate of the last choice; nan before */
 
     /* How it ended */
@@ -100,6 +102,8 @@ enum { END_RUNS = 2 };
 uint32_t bisection_n_ends(const struct bisection *b);
 uint32_t bisection_end(const struct bisection *b, uint32_t i);
 bool bisection_is_end(const struct bisection *b, uint32_t v);
+/** Whether a task out is to build or measure it. */
+bool bisection_is_out(const struct bisection *b, uint32_t v);
 
 /* judge.c */
 /** The smallest change worth a name, in the metric's unit. Pre: good was sampled. */
@@ -175,9 +179,14 @@ json *comparison_posterior_json(const struct bisection *b);
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
-struct task_spec *plan_search(struct bisection *b);
-/** Before a verification: where the suspect or a parent looks like documentation, builds it and what
- *  it is likely to repeat, so that this one is measured in its place. NULL: not needed. */
+/** The next revision to test beside what is out, or NULL: nothing is worth it. `is_blind`: the ends
+ *  have not been measured yet. */
+struct task_spec *plan_search(struct bisection *b, bool is_blind);
+/** Ordinal of a task out that builds a revision of which much less is to be learned by now than by
+ *  what could start in its place; UINT32_MAX if there is none. */
+uint32_t plan_useless(const struct bisection *b);
+/** Before a verification: where the suspect or a parent looks like documentation, builds it and
+ * what it is likely to repeat, so that this one is measured in its place. NULL: not needed. */
 struct task_spec *plan_settling_first(struct bisection *b, uint32_t suspect);
 struct task_spec *plan_verification(struct bisection *b, uint32_t suspect);
 enum { MAX_PARTNERS = 4 };

@@ -9,8 +9,10 @@
 enum {
     VERIFY_RUNS_NOISY = 3, /* of each side; the posterior asks for more if it does not hold */
     VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
+    RUNS_AHEAD = 8,        /* of a revision being built so many are counted on: it is for them */
 };
 static const double task_seconds = .1;      /* what a task costs beside builds and runs */
+static const double useless_part = .2;      /* of what else could start: worth breaking off */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
 static struct task_spec *spec_new(const struct bisection *b)
@@ -99,13 +101,47 @@ struct task_spec *plan_none_check(struct bisection *b)
     return t;
 }
 
-static bool is_out(const struct bisection *b, uint32_t v)
+/** What is being built is not built twice. */
+static void bar_out(const struct bisection *b, uint8_t *is_barred)
 {
     for (uint32_t i = 0; i < b->n_out; i++)
-        for (uint32_t j = 0; j < b->out[i]->n_builds; j++)
-            if (revision_equal(&b->out[i]->builds[j].revision, &b->range->commits[v].id))
-                return true;
-    return false;
+        for (uint32_t j = 0; j < b->out[i]->n_builds; j++) {
+            uint32_t v = range_index_find(b->index, &b->out[i]->builds[j].revision);
+            if (v != UINT32_MAX && b->standing[v].testable != TESTABLE_YES)
+                is_barred[v] = true;
+        }
+}
+
+static int by_revision(const void *a, const void *b)
+{
+    uint32_t v = ((const struct pending *)a)->revision, w = ((const struct pending *)b)->revision;
+
+    return (v > w) - (v < w);
+}
+
+/** Runs in flight of each revision; of one that is being built those that are to follow as well.
+ */
+static uint32_t pending_fill(const struct bisection *b, struct pending *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_out; i++)
+        for (uint32_t r = 0; r < b->out[i]->n_runs; r++) {
+            const struct task_build *build = &b->out[i]->builds[b->out[i]->runs[r].build];
+            uint32_t v = range_index_find(b->index, &build->revision), k = 0;
+            while (k < n && out[k].revision != v)
+                k++;
+            if (v == UINT32_MAX || k == OUTLOOK_MAX_PENDING)
+                continue;
+            if (k == n)
+                out[n++] = (struct pending){.revision = v};
+            out[k].n_runs++;
+        }
+    qsort(out, n, sizeof(*out), by_revision); /* whatever way the tasks came to be listed */
+    for (uint32_t k = 0; k < n; k++)
+        if (b->standing[out[k].revision].testable != TESTABLE_YES && out[k].n_runs < RUNS_AHEAD)
+            out[k].n_runs = RUNS_AHEAD;
+    return n;
 }
 
 static double mean_run_seconds(const struct bisection *b)
@@ -135,42 +171,54 @@ static uint32_t batch_of(const struct bisection *b, uint32_t n_runs)
     return worth < n_runs ? worth : n_runs;
 }
 
-static struct probe choose(const struct bisection *b)
+/** What the planner is to look at; owns the arrays. */
+struct view {
+    struct planner planner;
+    uint8_t *testable, *is_barred;
+    double *p_builds;
+    struct pending pending[OUTLOOK_MAX_PENDING];
+};
+
+static void view_fill(const struct bisection *b, bool is_blind, struct view *out)
 {
-    uint32_t n = b->range->n;
-    uint8_t *testable = mem_array(n, 1), *is_barred = mem_array(n, 1);
-    double *p_builds = mem_array(n, sizeof(*p_builds));
+    uint32_t n = b->range->n, n_pending = pending_fill(b, out->pending);
     bool is_inside = bisection_is_inside(b);
 
+    out->testable = mem_array(n, 1);
+    out->is_barred = mem_array(n, 1);
+    out->p_builds = mem_array(n, sizeof(*out->p_builds));
     for (uint32_t v = 0; v < n; v++) {
-        testable[v] = b->standing[v].testable;
-        is_barred[v] = b->standing[v].is_exhausted || !bisection_may_test(b, v, is_inside) ||
-                       (b->n_out > 0 && is_out(b, v));
+        out->testable[v] = b->standing[v].testable;
+        out->is_barred[v] = b->standing[v].is_exhausted || !bisection_may_test(b, v, is_inside);
     }
-    same_bar(b, is_inside, is_barred);
-    planner_p_builds(testable, n, p_builds);
-    struct probe c = planner_choose(&(struct planner){
+    bar_out(b, out->is_barred);
+    same_bar(b, is_inside, out->is_barred);
+    planner_p_builds(out->testable, n, out->p_builds);
+    out->planner = (struct planner){
         .dag = b->dag,
         .posterior = b->posterior,
         .evidence = b->evidence,
-        .testable = testable,
-        .p_builds = p_builds,
-        .is_barred = is_barred,
+        .testable = out->testable,
+        .p_builds = out->p_builds,
+        .is_barred = out->is_barred,
+        .n_pending = n_pending,
+        .pending = out->pending,
+        .is_blind = is_blind,
         .good = b->range->good,
         .bad = b->range->bad,
+        .last_built = b->last_built,
         .build_price = build_price(b),
         .task_price = task_price(b),
-    });
-    /* Of documentation, by its name: what it is likely to repeat tells as much, and comes first. */
-    uint32_t base = c.revision == UINT32_MAX ? UINT32_MAX : same_base(b, c.revision);
-    if (base != UINT32_MAX && !is_barred[base] && !b->standing[base].artifact[0] &&
-        b->posterior->class_of[base] == b->posterior->class_of[c.revision])
-        c.revision = base;
-    mem_free(testable);
-    mem_free(is_barred);
-    mem_free(p_builds);
-    return c;
+    };
 }
+
+static void view_fini(struct view *v)
+{
+    mem_free(v->testable);
+    mem_free(v->is_barred);
+    mem_free(v->p_builds);
+}
+DEFINE_AUTO_FINI(struct view, view_fini)
 
 /** Builds alone, to compare the bytes of two revisions. */
 static struct task_spec *plan_settling(struct bisection *b, uint32_t base, uint32_t v)
@@ -196,23 +244,50 @@ struct task_spec *plan_settling_first(struct bisection *b, uint32_t suspect)
     return NULL;
 }
 
-struct task_spec *plan_search(struct bisection *b)
+/** With several hosts a run says little without one of the good end taken on the same host. */
+static bool wants_reference(const struct bisection *b)
 {
-    struct probe c = choose(b);
+    return b->evidence->n_hosts > 1;
+}
 
+/** The best revision to test that need not wait for the bytes of another. */
+static struct probe choose(const struct bisection *b, struct view *view)
+{
+    struct probe c = planner_choose(&view->planner);
+    uint32_t base = UINT32_MAX;
+
+    while (c.revision != UINT32_MAX && (base = same_base(b, c.revision)) != UINT32_MAX &&
+           bisection_is_out(b, base)) {
+        view->is_barred[c.revision] = true;
+        c = planner_choose(&view->planner);
+    }
+    /* Of documentation, by its name: what it is likely to repeat tells as much, and comes first. */
+    if (base != UINT32_MAX && !view->is_barred[base] && !b->standing[base].artifact[0] &&
+        b->posterior->class_of[base] == b->posterior->class_of[c.revision])
+        c.revision = base;
+    return c;
+}
+
+struct task_spec *plan_search(struct bisection *b, bool is_blind)
+{
+    AUTO(view_fini) struct view view = {0};
+
+    view_fill(b, is_blind, &view);
+    struct probe c = choose(b, &view);
     if (c.revision == UINT32_MAX || c.info_bits < least_rate_bits * c.price_runs)
         return NULL;
-    b->runs_to_go = c.n_runs * b->posterior->entropy_bits / c.info_bits;
+    b->last_rate = c.info_bits / c.price_runs;
+    if (!is_blind)
+        b->runs_to_go = c.n_runs * b->posterior->entropy_bits / c.info_bits;
 
     uint32_t base = same_base(b, c.revision);
     if (base != UINT32_MAX)
-        return is_out(b, base) ? NULL : plan_settling(b, base, c.revision);
+        return plan_settling(b, base, c.revision);
 
     struct task_spec *t = spec_new(b);
     uint32_t main = spec_add_build(t, b, c.revision, false);
     same_tell(b, c.revision, t);
-    /* With several hosts a run says little without one of the good end taken on the same host. */
-    bool has_reference = b->evidence->n_hosts > 1 && c.revision != b->range->good;
+    bool has_reference = wants_reference(b) && c.revision != b->range->good;
     uint32_t reference = has_reference ? spec_add_build(t, b, b->range->good, false) : 0;
     for (uint32_t i = 0; i < batch_of(b, c.n_runs); i++) {
         spec_add_run(t, b, main, c.revision);
@@ -220,6 +295,54 @@ struct task_spec *plan_search(struct bisection *b)
             spec_add_run(t, b, reference, b->range->good);
     }
     return t;
+}
+
+/** The task that builds it, if that is what the task is for. */
+static uint32_t builder_of(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < b->n_out; i++)
+        if (!b->out[i]->is_verification &&
+            revision_equal(&b->out[i]->builds[0].revision, &b->range->commits[v].id))
+            return b->out[i]->ordinal;
+    return UINT32_MAX;
+}
+
+/** The one in flight, among those being built for the search, that the least is to be learned of.
+ */
+static uint32_t least_useful(const struct bisection *b, const struct view *view, double *rate)
+{
+    double rates[OUTLOOK_MAX_PENDING];
+    uint32_t worst = UINT32_MAX;
+
+    *rate = INFINITY;
+    planner_rates(&view->planner, rates);
+    for (uint32_t i = 0; i < view->planner.n_pending; i++) {
+        uint32_t v = view->pending[i].revision;
+        if (b->standing[v].testable != TESTABLE_UNKNOWN || v == b->range->good ||
+            v == b->range->bad || rates[i] >= *rate)
+            continue;
+        uint32_t ordinal = builder_of(b, v);
+        worst = ordinal == UINT32_MAX ? worst : ordinal;
+        *rate = ordinal == UINT32_MAX ? *rate : rates[i];
+    }
+    return worst;
+}
+
+uint32_t plan_useless(const struct bisection *b)
+{
+    AUTO(view_fini) struct view view = {0};
+    double rate;
+
+    if (b->is_comparison || b->is_stale)
+        return UINT32_MAX;
+    view_fill(b, false, &view);
+    uint32_t ordinal = least_useful(b, &view, &rate);
+    /* A choice beside more in flight is worth less than the last one was. */
+    if (ordinal == UINT32_MAX || rate >= useless_part * b->last_rate)
+        return UINT32_MAX;
+    struct probe c = planner_choose(&view.planner);
+    bool is_worth_it = c.revision != UINT32_MAX && rate < useless_part * c.info_bits / c.price_runs;
+    return is_worth_it ? ordinal : UINT32_MAX;
 }
 
 /** The newest revision measured good that `v` stands on. */
