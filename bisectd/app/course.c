@@ -351,12 +351,12 @@ static enum err_code count_workers(struct course *c, struct mono now, struct err
     return happen(c, record_capacity(n), e);
 }
 
-static enum err_code begin(struct course *c, struct err *e)
+static enum err_code begin(struct course *c, const struct packed_range *packed, struct err *e)
 {
     struct record *started = NULL;
     struct store *s = c->g->store;
 
-    if (store_range_put(s, c->id.text, c->range, e) ||
+    if (store_range_put_packed(s, c->id.text, packed, e) ||
         store_bisection_set_state(s, c->id.text, BISECTION_RUNNING, NULL, utc_now(), e) ||
         earlier_evidence(s, c->request, c->range, &started, e))
         return e->code;
@@ -390,11 +390,12 @@ static enum err_code check_size(const struct course *c, struct err *e)
 
 static enum err_code take_range(struct course *c, struct err *e)
 {
+    AUTO(packed_range_fini) struct packed_range packed = {0};
     struct err why = {0};
 
-    if (reading_take(TAKE(c->reading), &c->range, &c->state, &why) || check_size(c, &why))
+    if (reading_take(TAKE(c->reading), &c->range, &packed, &c->state, &why) || check_size(c, &why))
         return fail(c, &why, e);
-    return begin(c, e);
+    return begin(c, &packed, e);
 }
 
 enum err_code course_resolve(struct course *c, struct err *e)

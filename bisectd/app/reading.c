@@ -10,6 +10,7 @@ struct reading {
     struct request *request; /* a copy: the pool shares nothing */
     struct buf answer;
     struct range *range;
+    struct packed_range packed;
     struct bisection *state;
     struct err error;
 };
@@ -19,6 +20,7 @@ static void reading_free(struct reading *r)
     request_free(r->request);
     buf_fini(&r->answer);
     range_free(r->range);
+    packed_range_fini(&r->packed);
     bisection_free(r->state);
     mem_free(r);
 }
@@ -28,7 +30,8 @@ static void run(struct job *j)
 {
     struct reading *r = (struct reading *)j;
 
-    if (!resolve_read(&r->answer, &r->range, &r->error))
+    if (!resolve_read(&r->answer, &r->range, &r->error) &&
+        !store_range_pack(r->range, &r->packed, &r->error))
         (void)!bisection_new(r->request, r->range, &r->state, &r->error);
 }
 
@@ -62,8 +65,8 @@ bool reading_is_done(const struct reading *r)
     return r->is_done;
 }
 
-enum err_code reading_take(struct reading *reading, struct range **range, struct bisection **state,
-                           struct err *e)
+enum err_code reading_take(struct reading *reading, struct range **range,
+                           struct packed_range *packed, struct bisection **state, struct err *e)
 {
     AUTO(reading_free) struct reading *r = reading;
 
@@ -73,6 +76,8 @@ enum err_code reading_take(struct reading *reading, struct range **range, struct
         return e->code;
     }
     *range = TAKE(r->range);
+    *packed = r->packed;
+    r->packed = (struct packed_range){0};
     *state = TAKE(r->state);
     return ERR_OK;
 }

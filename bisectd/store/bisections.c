@@ -280,24 +280,45 @@ enum err_code store_bisection_set_when_idle(struct store *s, const char *id, boo
     return code ? code : unit_keep(&u, e);
 }
 
-enum err_code store_range_put(struct store *s, const char *bisection, const struct range *range,
-                              struct err *e)
+void packed_range_fini(struct packed_range *p)
+{
+    buf_fini(&p->zstd);
+    *p = (struct packed_range){0};
+}
+
+enum err_code store_range_pack(const struct range *range, struct packed_range *out, struct err *e)
 {
     AUTO(buf_fini) struct buf plain = {0};
-    AUTO(buf_fini) struct buf packed = {0};
 
     range_write(range, &plain);
     if (plain.len > MAX_RANGE_BYTES)
         return err_set(e, ERR_LIMIT, "a range of %u commits is too large to store", range->n);
-    zstd_pack(plain.data, plain.len, &packed);
+    *out = (struct packed_range){.n_plain = plain.len};
+    zstd_pack(plain.data, plain.len, &out->zstd);
+    return ERR_OK;
+}
+
+enum err_code store_range_put_packed(struct store *s, const char *bisection,
+                                     const struct packed_range *range, struct err *e)
+{
     enum err_code code =
         db_run(s,
                "INSERT INTO ranges (bisection, bytes, zstd) VALUES (?1, ?2, ?3)"
                " ON CONFLICT DO UPDATE SET bytes = excluded.bytes, zstd = excluded.zstd",
-               CELLS(cell_text(bisection), cell_int((int64_t)plain.len),
-                     cell_blob(packed.data, packed.len)),
+               CELLS(cell_text(bisection), cell_int((int64_t)range->n_plain),
+                     cell_blob(range->zstd.data, range->zstd.len)),
                NULL, e);
     return code == ERR_CONFLICT ? not_found(e, "bisection", bisection) : code;
+}
+
+enum err_code store_range_put(struct store *s, const char *bisection, const struct range *range,
+                              struct err *e)
+{
+    AUTO(packed_range_fini) struct packed_range packed = {0};
+
+    if (store_range_pack(range, &packed, e))
+        return e->code;
+    return store_range_put_packed(s, bisection, &packed, e);
 }
 
 static enum err_code unpack_range(struct query *q, struct range **out, struct err *e)

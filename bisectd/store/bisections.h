@@ -3,6 +3,7 @@
 #ifndef STORE_BISECTIONS_H
 #define STORE_BISECTIONS_H
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "model/bisection.h"
 #include "model/revision.h"
@@ -63,7 +64,20 @@ MUST_CHECK enum err_code store_bisection_use(struct store *s, const char *id, in
 MUST_CHECK enum err_code store_bisection_set_when_idle(struct store *s, const char *id,
                                                        bool when_idle, struct err *e);
 
+/** A range as its row has it. */
+struct packed_range {
+    size_t n_plain; /* bytes */
+    struct buf zstd;
+};
+void packed_range_fini(struct packed_range *p);
+DEFINE_AUTO_FINI(struct packed_range, packed_range_fini)
+/** Slow for a large range, and of no store: any thread may do it. ERR_LIMIT: too large. */
+MUST_CHECK enum err_code store_range_pack(const struct range *range, struct packed_range *out,
+                                          struct err *e);
 /** Replaces. */
+MUST_CHECK enum err_code store_range_put_packed(struct store *s, const char *bisection,
+                                                const struct packed_range *range, struct err *e);
+/** Both in one. */
 MUST_CHECK enum err_code store_range_put(struct store *s, const char *bisection,
                                          const struct range *range, struct err *e);
 /** ERR_NOT_FOUND. */
