@@ -277,6 +277,19 @@ static struct bisection *remember(const struct request *request, const struct ra
     return b;
 }
 
+/** One value of each commit. */
+static struct stored_sample *series_of(const struct play *p)
+{
+    struct stored_sample *out = mem_array(p->range->n, sizeof(*out));
+
+    for (uint32_t v = 0; v < p->range->n; v++)
+        out[v] = (struct stored_sample){.revision = p->range->commits[v].id,
+                                        .value = p->w->series_factor *
+                                                 value_of(p, v, mix64(p->w->seed * 31 + v), false),
+                                        .host = p->w->series_factor == 1 ? "fast" : "ci"};
+    return out;
+}
+
 void world_search(const struct world *w, struct outcome *out)
 {
     AUTO(range_free) struct range *range = world_range(w);
@@ -288,8 +301,12 @@ void world_search(const struct world *w, struct outcome *out)
     *out = (struct outcome){.named = UINT32_MAX};
     mark_bad(w, range, play.is_bad);
     struct stored_build *artifacts = artifacts_of(range);
-    struct event started = {
-        .kind = EVENT_STARTED, .n_builds = w->has_artifacts ? range->n : 0, .builds = artifacts};
+    struct stored_sample *series = series_of(&play);
+    struct event started = {.kind = EVENT_STARTED,
+                            .n_builds = w->has_artifacts ? range->n : 0,
+                            .builds = artifacts,
+                            .n_samples = w->series_factor > 0 ? range->n : 0,
+                            .samples = series};
     struct event event = started;
     for (;;) {
         AUTO(effects_fini) struct effects effects = {0};
@@ -313,6 +330,7 @@ void world_search(const struct world *w, struct outcome *out)
         out->named = range_find(range, &out->verdict.culprits[0].revision) - 1;
     diary_fini(&diary);
     mem_free(artifacts);
+    mem_free(series);
     mem_free(play.is_bad);
     mem_free(play.n_runs);
 }

@@ -28,8 +28,10 @@ struct world {
     uint32_t docs_every; /* > 0: every so many candidates changes documentation alone */
     enum { DOCS_UNKNOWN, DOCS_PROSE, DOCS_UNTOUCHED } docs; /* what the range says of them */
     bool is_worker_old;                                     /* takes runs of known bytes too */
-    bool is_forgetful;  /* rebuilds the search from its events after each */
-    double host_factor; /* > 0: two hosts take turns; the second measures this much higher */
+    bool is_forgetful;    /* rebuilds the search from its events after each */
+    double host_factor;   /* > 0: two hosts take turns; the second measures this much higher */
+    double series_factor; /* > 0: a time series was stored, one value of each commit; 1: of the
+                             host that measures now, else of one that measures this much higher */
 };
 
 struct outcome {
