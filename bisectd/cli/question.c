@@ -247,6 +247,31 @@ enum err_code question_from_options(const struct options *o, struct request **ou
     return ERR_OK;
 }
 
+const char *question_folder(const struct options *o, const struct request *r)
+{
+    if (o->repo)
+        return o->repo; /* perhaps a worktree, with a HEAD of its own */
+    return o->project ? r->project->repository : ".";
+}
+
+static void set_ends(struct request *r, const struct revision *good, const struct revision *bad)
+{
+    mem_free(r->good);
+    mem_free(r->bad);
+    r->good = mem_dup(good->hex);
+    r->bad = mem_dup(bad->hex);
+}
+
+enum err_code question_fix_ends(struct request *r, const char *from, struct err *e)
+{
+    struct revision good, bad;
+
+    if (home_resolve(from, r->good, &good, e) || home_resolve(from, r->bad, &bad, e))
+        return e->code;
+    set_ends(r, &good, &bad);
+    return ERR_OK;
+}
+
 enum err_code question_resolve(struct request *r, const char *from, const char *data_dir,
                                struct err *e)
 {
@@ -262,9 +287,6 @@ enum err_code question_resolve(struct request *r, const char *from, const char *
     for (size_t i = 0; i < r->project->n_fixups; i++)
         if (stretch_fix(m, r->project->fixups[i], e))
             return err_under(e, "fixups[%zu]", i);
-    mem_free(r->good);
-    mem_free(r->bad);
-    r->good = mem_dup(range->commits[range->good].id.hex);
-    r->bad = mem_dup(range->commits[range->bad].id.hex);
+    set_ends(r, &range->commits[range->good].id, &range->commits[range->bad].id);
     return ERR_OK;
 }

@@ -27,6 +27,13 @@ MUST_CHECK enum err_code question_from_options(const struct options *o, struct r
 MUST_CHECK enum err_code question_resolve(struct request *r, const char *from, const char *data_dir,
                                           struct err *e);
 
+/** The folder to look names up in, if the repository is on this machine. Borrowed. */
+const char *question_folder(const struct options *o, const struct request *r);
+
+/** Puts the full hashes of the ends into the request, as question_resolve does, without a look at
+ *  what lies between. */
+MUST_CHECK enum err_code question_fix_ends(struct request *r, const char *from, struct err *e);
+
 /** "linux-x64" and the like: what a worker of this machine calls itself. */
 const char *platform_here(void);
 

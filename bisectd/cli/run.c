@@ -50,11 +50,9 @@ static enum err_code prepare(const struct options *o, struct request **question,
         return e->code;
     if (store_make(where, e) || store_check(where, e))
         return e->code;
-    if (home_is_local(r->project->repository)) {
-        const char *from = o->repo ? o->repo : o->project ? r->project->repository : ".";
-        if (question_resolve(r, from, where, e))
-            return e->code;
-    }
+    if (home_is_local(r->project->repository) &&
+        question_resolve(r, question_folder(o, r), where, e))
+        return e->code;
     *question = TAKE(r);
     *store = TAKE(where);
     return ERR_OK;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/question.h"
 #include "cli/terminal.h"
+#include "commits/home.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,9 @@ static enum err_code question(const struct options *o, json **out, struct err *e
     if (o->project && !file_exists(o->project) && !strchr(o->project, '/'))
         return named_question(o, out, e);
     if (question_from_options(o, &r, e))
+        return e->code;
+    /* What a branch's name means may change while the service is at work on it. */
+    if (home_is_local(r->project->repository) && question_fix_ends(r, question_folder(o, r), e))
         return e->code;
     *out = request_to_json(r);
     return ERR_OK;

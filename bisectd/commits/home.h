@@ -4,6 +4,7 @@
 #define COMMITS_HOME_H
 
 #include "base/err.h"
+#include "model/revision.h"
 #include <stdbool.h>
 
 /** A path on this machine, not a URL. */
@@ -16,5 +17,10 @@ bool home_is_local(const char *repository);
  * Errors: ERR_INVALID (not a repository).
  */
 MUST_CHECK enum err_code home_of(const char *path, char **out, struct err *e);
+
+/** The commit that a name stands for in the repository, or worktree, that `path` lies in. Errors:
+ *  those of home_of and mirror_resolve. */
+MUST_CHECK enum err_code home_resolve(const char *path, const char *name, struct revision *out,
+                                      struct err *e);
 
 #endif

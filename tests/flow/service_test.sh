@@ -71,6 +71,23 @@ is_culprit "$answer"
 run 0 bisectctl list "${client[@]}" --json
 json '.items[0].id == $id' --arg id "$id"
 
+claim "submit joins by what the names stand for"
+quick=("${client[@]}" --repo "$work/line" --measure 'sleep 600; cat level' --metric value:worse=up --json)
+run 0 bisectctl submit "${quick[@]}" --good good --bad bad
+first=$(field .id)
+run 0 bisectctl submit "${quick[@]}" --good good^0 --bad "$(git -C "$work/line" rev-parse bad)"
+json '.joined and .id == $first' --arg first "$first"
+git -C "$work/line" tag moving bad
+run 0 bisectctl submit "${quick[@]}" --good good --bad moving
+json '.joined and .id == $first' --arg first "$first"
+git -C "$work/line" tag -f moving bad~1 >/dev/null
+run 0 bisectctl submit "${quick[@]}" --good good --bad moving
+json '.joined == false and .id != $first' --arg first "$first"
+second=$(field .id)
+run 2 bisectctl submit "${quick[@]}" --good good --bad mvoing
+says "moving"
+for slow in "$first" "$second"; do run 0 bisectctl cancel "$slow" "${client[@]}"; done
+
 claim "what submit says to type next goes where the question went, though a store is nearer"
 printf 'listen: "127.0.0.1:%s"\ndata_dir: %s\n' "$port" "$data" >"$work/service.yml"
 cd "$work/line"
