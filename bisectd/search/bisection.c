@@ -337,6 +337,7 @@ void bisection_absorb(struct bisection *b, const struct event *event)
         break;
     case EVENT_CAPACITY:
         b->capacity = event->n_workers > 0 ? event->n_workers : 1;
+        b->capacity = b->capacity < MOST_OUT ? b->capacity : MOST_OUT;
         break;
     case EVENT_RESULT:
         absorb_result(b, event);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { N_SCENARIOS = 16, MOST_STEPS = 4 };
-static_assert(OUTLOOK_MAX_CHOICES + OUTLOOK_MAX_PENDING <= 64, "a revision has a bit of a mark");
+static_assert(OUTLOOK_MAX_CHOICES <= 64 && OUTLOOK_MAX_PENDING <= 64, "each has a bit of a mark");
 static const double least_weight = 2e-4; /* hypotheses below this do not guide */
 
 struct cell {
@@ -29,22 +29,29 @@ static bool does_guide(const struct posterior *p, uint32_t k, bool is_blind)
     return is_blind || fmax(p->classes[k].p[0], p->classes[k].p[1]) >= least_weight;
 }
 
-/** One sweep for all: bit i of a commit's mark says that it is revision i or an ancestor of it;
- *  those in flight come first. */
-static uint64_t *outlook_marks(const struct outlook *o, const struct dag *dag)
+/** One sweep for all: bit i of a commit's mark says that it is revision i or an ancestor of it. */
+static uint64_t *marks_of(const struct dag *dag, const uint32_t *revisions, uint32_t n)
 {
     uint64_t *marks = mem_array(dag->n, sizeof(*marks));
     uint32_t last = 0;
 
-    for (uint32_t i = 0; i < o->n_pending + o->n_choices; i++) {
-        uint32_t v = i < o->n_pending ? o->pending[i].revision : o->choices[i - o->n_pending];
-        marks[v] |= UINT64_C(1) << i;
-        last = v > last ? v : last;
+    for (uint32_t i = 0; i < n; i++) {
+        marks[revisions[i]] |= UINT64_C(1) << i;
+        last = revisions[i] > last ? revisions[i] : last;
     }
     for (uint32_t v = last + 1; v-- > 0;)
         for (uint32_t e = dag->first[v]; marks[v] && e < dag->first[v + 1]; e++)
             marks[dag->parents[e]] |= marks[v];
     return marks;
+}
+
+static uint64_t *pending_marks(const struct outlook *o, const struct dag *dag)
+{
+    uint32_t revisions[OUTLOOK_MAX_PENDING];
+
+    for (uint32_t i = 0; i < o->n_pending; i++)
+        revisions[i] = o->pending[i].revision;
+    return marks_of(dag, revisions, o->n_pending);
 }
 
 static uint32_t find_cell(struct outlook *o, uint32_t *first_of_class, uint32_t class,
@@ -60,30 +67,33 @@ static uint32_t find_cell(struct outlook *o, uint32_t *first_of_class, uint32_t 
 }
 
 /** Finds the cell of each commit that guides; UINT32_MAX for the others. */
-static void fill_cells(struct outlook *o, const struct posterior *p, const uint64_t *marks,
-                       uint32_t n, bool is_blind, uint32_t *first_of_class, uint32_t *cell_of)
+static void fill_cells(struct outlook *o, const struct posterior *p, const struct dag *dag,
+                       bool is_blind, uint32_t *first_of_class, uint32_t *cell_of)
 {
-    uint64_t is_pending = (UINT64_C(1) << o->n_pending) - 1;
+    uint64_t *marks = pending_marks(o, dag);
 
     memset(first_of_class, 0xff, p->n_classes * sizeof(*first_of_class));
-    for (uint32_t c = 0; c < n; c++) {
+    for (uint32_t c = 0; c < dag->n; c++) {
         uint32_t k = p->class_of[c];
         cell_of[c] = UINT32_MAX;
         if (k == UINT32_MAX || !does_guide(p, k, is_blind))
             continue;
-        cell_of[c] = find_cell(o, first_of_class, k, marks[c] & is_pending);
+        cell_of[c] = find_cell(o, first_of_class, k, marks[c]);
         o->cells[cell_of[c]].weight += p->weight[c];
     }
+    mem_free(marks);
 }
 
-static void fill_shares(struct outlook *o, const struct posterior *p, const uint64_t *marks,
-                        uint32_t n, const uint32_t *cell_of)
+static void fill_shares(struct outlook *o, const struct posterior *p, const struct dag *dag,
+                        const uint32_t *cell_of)
 {
+    uint64_t *marks = marks_of(dag, o->choices, o->n_choices);
+
     o->shares = mem_array((size_t)o->n_choices * o->n_cells + 1, sizeof(*o->shares));
-    for (uint32_t c = 0; c < n; c++) {
+    for (uint32_t c = 0; c < dag->n; c++) {
         if (cell_of[c] == UINT32_MAX)
             continue;
-        for (uint64_t left = marks[c] >> o->n_pending; left; left &= left - 1)
+        for (uint64_t left = marks[c]; left; left &= left - 1)
             o->shares[(size_t)__builtin_ctzll(left) * o->n_cells + cell_of[c]] += p->weight[c];
     }
     for (uint32_t i = 0; i < o->n_choices; i++)
@@ -91,6 +101,7 @@ static void fill_shares(struct outlook *o, const struct posterior *p, const uint
             double *share = &o->shares[(size_t)i * o->n_cells + k];
             *share = fmin(*share / o->cells[k].weight, 1);
         }
+    mem_free(marks);
 }
 
 static uint32_t add_level(struct outlook *o, const struct side *side, double sigma)
@@ -207,13 +218,12 @@ static void fill_scenario(struct outlook *o, uint32_t s)
 void outlook_fill(struct outlook *o, const struct dag *dag, const struct posterior *p,
                   bool is_blind)
 {
-    uint64_t *marks = outlook_marks(o, dag);
     uint32_t *cell_of = mem_array(dag->n, sizeof(*cell_of));
     uint32_t *first_of_class = mem_array(p->n_classes, sizeof(*first_of_class));
 
     o->is_rate = p->is_rate;
-    fill_cells(o, p, marks, dag->n, is_blind, first_of_class, cell_of);
-    fill_shares(o, p, marks, dag->n, cell_of);
+    fill_cells(o, p, dag, is_blind, first_of_class, cell_of);
+    fill_shares(o, p, dag, cell_of);
     if (is_blind)
         fill_atoms_blind(o);
     else
@@ -223,7 +233,6 @@ void outlook_fill(struct outlook *o, const struct dag *dag, const struct posteri
         for (uint32_t s = 0; s < N_SCENARIOS; s++)
             fill_scenario(o, s);
     }
-    mem_free(marks);
     mem_free(cell_of);
     mem_free(first_of_class);
 }

@@ -14,7 +14,7 @@
 #include "search/mixture.h"
 #include "search/posterior.h"
 
-enum { OUTLOOK_MAX_CHOICES = 48, OUTLOOK_MAX_PENDING = 16 };
+enum { OUTLOOK_MAX_CHOICES = 64, OUTLOOK_MAX_PENDING = 64 };
 
 /** Runs under way or about to be. */
 struct pending {

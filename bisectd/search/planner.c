@@ -247,7 +247,7 @@ struct probe planner_choose(const struct planner *p)
     AUTO(outlook_fini) struct outlook o = {0};
     struct option options[OUTLOOK_MAX_CHOICES * N_REPEATS];
 
-    for (uint32_t i = 0; i < p->n_pending && i < OUTLOOK_MAX_PENDING; i++)
+    for (uint32_t i = 0; i < p->n_pending; i++)
         o.pending[o.n_pending++] = p->pending[i];
     choices_fill(p, &o);
     outlook_fill(&o, p->dag, p->posterior, p->is_blind);

@@ -21,7 +21,7 @@ struct planner {
     const uint8_t *testable;  /* enum testable of each commit */
     const double *p_builds;   /* of each commit, from planner_p_builds() */
     const uint8_t *is_barred; /* commits not to be chosen now: being built, or off the main line */
-    uint32_t n_pending;       /* work in flight; more than OUTLOOK_MAX_PENDING are not looked at */
+    uint32_t n_pending;       /* work in flight; at most OUTLOOK_MAX_PENDING */
     const struct pending *pending;
     bool is_blind;       /* the ends were not measured yet: there is a step or there is not */
     uint32_t good, bad;  /* the ends */

@@ -95,6 +95,8 @@ struct bisection {
 };
 
 bool is_rate(const struct bisection *b);
+/** Tasks of one bisection out at a time; more workers would have next to nothing to add. */
+enum { MOST_OUT = 48 };
 /** Runs of each end before anything else. */
 enum { END_RUNS = 2 };
 

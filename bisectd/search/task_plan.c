@@ -120,27 +120,35 @@ static int by_revision(const void *a, const void *b)
 }
 
 /** Runs in flight of each revision; of one that is being built those that are to follow as well.
- */
+ *  With more ends than anybody has, the youngest revisions are left out. */
 static uint32_t pending_fill(const struct bisection *b, struct pending *out)
 {
+    struct pending *all = NULL;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < b->n_out; i++)
         for (uint32_t r = 0; r < b->out[i]->n_runs; r++) {
             const struct task_build *build = &b->out[i]->builds[b->out[i]->runs[r].build];
             uint32_t v = range_index_find(b->index, &build->revision), k = 0;
-            while (k < n && out[k].revision != v)
+            while (k < n && all[k].revision != v)
                 k++;
-            if (v == UINT32_MAX || k == OUTLOOK_MAX_PENDING)
+            if (v == UINT32_MAX)
                 continue;
-            if (k == n)
-                out[n++] = (struct pending){.revision = v};
-            out[k].n_runs++;
+            if (k == n) {
+                all = mem_resize(all, n + 1, sizeof(*all));
+                all[n++] = (struct pending){.revision = v};
+            }
+            all[k].n_runs++;
         }
-    qsort(out, n, sizeof(*out), by_revision); /* whatever way the tasks came to be listed */
-    for (uint32_t k = 0; k < n; k++)
+    if (n > 0)
+        qsort(all, n, sizeof(*all), by_revision); /* whatever way the tasks came to be listed */
+    n = n < OUTLOOK_MAX_PENDING ? n : OUTLOOK_MAX_PENDING;
+    for (uint32_t k = 0; k < n; k++) {
+        out[k] = all[k];
         if (b->standing[out[k].revision].testable != TESTABLE_YES && out[k].n_runs < RUNS_AHEAD)
             out[k].n_runs = RUNS_AHEAD;
+    }
+    mem_free(all);
     return n;
 }
 

@@ -193,6 +193,24 @@ START_TEST(what_became_useless_makes_room)
 }
 END_TEST
 
+/** However many workers there are, each begins another revision, and no more begin than the limit.
+ */
+START_TEST(a_crowd_of_workers_is_not_in_each_others_way)
+{
+    AUTO(play_free) struct play *p = play_new(20);
+    AUTO(effects_fini) struct effects first = {0}, crowd = {0};
+    uint32_t n = 0;
+
+    happen(p, &(struct event){.kind = EVENT_STARTED}, &first);
+    happen(p, &(struct event){.kind = EVENT_CAPACITY, .n_workers = 1000}, &crowd);
+    for (uint32_t v = 1; v < N; v++)
+        n += task_at(p, v) != NULL;
+    ck_assert_uint_le(p->n_out, 48);
+    ck_assert_uint_ge(p->n_out, 32);
+    ck_assert_uint_eq(n, p->n_out - 1);
+}
+END_TEST
+
 static int64_t runs_known(const struct bisection *b)
 {
     struct verdict *v = mem_alloc(sizeof(*v));
@@ -290,6 +308,7 @@ int main(void)
     const struct unit_test tests[] = {
         {workers_cut_the_range_among_them, 1},
         {what_became_useless_makes_room, 6},
+        {a_crowd_of_workers_is_not_in_each_others_way, 1},
         {a_result_that_crossed_its_cancellation_counts, 1},
         {a_rebuilt_state_decides_the_same, 8},
     };
