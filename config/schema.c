@@ -96,7 +96,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "fixups.*.patch",     SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "a file relative to this one, applied after checkout; at most 256K each, 512K together"},
     {SCHEMA_PROJECT, "fixups.*.commit",    SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "or the full hash of a commit to cherry-pick"},
     {SCHEMA_PROJECT, "fixups.*.environment", SCHEMA_MAP,     NULL,           0, 0, NULL, 0, "as environment, and over it, while building"},
-    {SCHEMA_PROJECT, "confirm",            SCHEMA_LATER,     "none",         0, 0, NULL, 0, "revert is not available in this version"},
+    {SCHEMA_PROJECT, "confirm",            SCHEMA_CHOICE,    "none",         0, 0, "none revert", 0, "revert: the bad revision is measured with and without each culprit before that is believed"},
     {SCHEMA_PROJECT, "download",           SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
     {SCHEMA_PROJECT, "revision_map",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
     {SCHEMA_PROJECT, "notify",             SCHEMA_LATER,     "{auto: no}",   0, 0, NULL, 0, "not available in this version"},

@@ -120,6 +120,20 @@ struct fixed {
     struct strings applied; /* fixups by name; none where a neighbour had some */
 };
 
+/** What came of reverting a culprit on top of the bad end. */
+enum confirmation_outcome {
+    CONFIRMATION_OPEN,      /* under way */
+    CONFIRMATION_CONFIRMED, /* the metric comes back, at least in part */
+    CONFIRMATION_REFUTED,   /* it does not */
+    CONFIRMATION_UNDECIDED  /* it conflicts, does not build, or a budget ended first */
+};
+struct confirmation {
+    struct revision revision; /* the culprit */
+    enum confirmation_outcome outcome;
+    struct level head, reverted; /* the bad end, and it without the culprit; interleaved runs */
+    char *message;               /* one clause */
+};
+
 struct cost {
     uint32_t n_builds, n_builds_reused, n_runs, n_runs_reused;
     double seconds;
@@ -147,6 +161,8 @@ struct verdict {
     struct revision *untestable;
     size_t n_fixed; /* culprits, their parents, the ends: where the project's fixups apply */
     struct fixed *fixed;
+    size_t n_confirmations; /* none unless the project asks for them */
+    struct confirmation *confirmations;
     double p_no_change;
     enum finding finding;
     double min_effect_percent, min_effect_value; /* nan while unknown */

@@ -17,6 +17,8 @@ enum { MAX_METRICS = 1000 };
 /* clang-format off */
 static const struct choice submodules_choices[] = {
     {"recursive", SUBMODULES_RECURSIVE, false}, {"none", SUBMODULES_NONE, false}, {0}};
+static const struct choice confirm_choices[] = {
+    {"none", CONFIRM_NONE, false}, {"revert", CONFIRM_REVERT, false}, {0}};
 static const struct choice sandbox_choices[] = {
     {"plain", SANDBOX_PLAIN, false}, {"bubblewrap", SANDBOX_BUBBLEWRAP, true}, {0}};
 
@@ -28,6 +30,7 @@ static const struct field project_fields[] = {
     {"paths",       FIELD_STRINGS, AT(paths),       FIELD_SKIP_ZERO, 0, 0, NULL},
     {"environment", FIELD_PAIRS,   AT(environment), FIELD_SKIP_ZERO, 0, 0, NULL},
     {"isolation",   FIELD_CHOICE,  AT(isolation),   0,               0, 0, isolation_choices},
+    {"confirm",     FIELD_CHOICE,  AT(confirm),     0,               0, 0, confirm_choices},
 };
 static const struct field build_fields[] = {
     {"steps",     FIELD_STRINGS,  AT(build_steps),      0,               0, 0, NULL},
@@ -58,13 +61,13 @@ static const struct {
 
 /* Keys of the project file whose work is not in this version, and the value that asks for none. */
 static const struct { const char *key, *nothing; } later_keys[] = {
-    {"confirm", "\"none\""}, {"download", NULL}, {"revision_map", NULL},
+    {"download", NULL}, {"revision_map", NULL},
     {"notify", "{\"auto\":false}"}, {"dependencies", "[]"},
 };
 /* In the order of the project file. */
 static const char *const top_keys[] = {
     "name", "repository", "submodules", "platforms", "paths", "environment", "build", "metrics",
-    "sandbox", "isolation", "budget", "fixups",
+    "sandbox", "isolation", "budget", "fixups", "confirm",
 };
 /* clang-format on */
 
@@ -142,6 +145,16 @@ enum err_code sandbox_kind_parse(const char *s, enum sandbox_kind *out, struct e
     if (choice_parse(sandbox_choices, s, &value, e))
         return ERR_INVALID;
     *out = (enum sandbox_kind)value;
+    return ERR_OK;
+}
+
+enum err_code confirm_parse(const char *s, enum confirm *out, struct err *e)
+{
+    unsigned value = 0;
+
+    if (choice_parse(confirm_choices, s, &value, e))
+        return ERR_INVALID;
+    *out = (enum confirm)value;
     return ERR_OK;
 }
 
@@ -306,6 +319,8 @@ json *project_to_json(const struct project *p)
     json *metrics = json_new_object();
 
     fields_write(project_fields, LEN(project_fields), p, o);
+    if (p->confirm == CONFIRM_NONE) /* as documents were before there was a choice */
+        json_remove(o, "confirm");
     json_put(o, "submodules", submodules_to_json(p));
     for (size_t i = 0; i < LEN(sections); i++) {
         json *section = json_new_object();

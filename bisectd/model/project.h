@@ -16,6 +16,13 @@ enum submodules { SUBMODULES_RECURSIVE, SUBMODULES_NONE };
 /** By its name in project files; ERR_INVALID also for kinds that this version does not have. */
 MUST_CHECK enum err_code sandbox_kind_parse(const char *s, enum sandbox_kind *out, struct err *e);
 
+/** What is done about a culprit beyond verifying it. */
+enum confirm {
+    CONFIRM_NONE,
+    CONFIRM_REVERT /* bad is measured against bad with the culprit reverted */
+};
+MUST_CHECK enum err_code confirm_parse(const char *s, enum confirm *out, struct err *e);
+
 struct sandbox_limits {
     enum sandbox_kind kind;
     bool is_kind_set; /* the user named it; else the worker's default, and it says which */
@@ -45,6 +52,7 @@ struct project {
     int64_t build_timeout_ns;
     struct sandbox_limits sandbox;
     enum isolation isolation; /* ISOLATION_DEFAULT: that of the metric's kind */
+    enum confirm confirm;
     int64_t budget_runs;      /* 0: the default of a request */
     int64_t budget_ns;        /* 0: none */
     size_t n_fixups;          /* at most FIXUP_MAX */

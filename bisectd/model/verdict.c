@@ -53,6 +53,14 @@ static const struct field fixed_fields[] = {
     {"revision", FIELD_REVISION, offsetof(struct fixed, revision), FIELD_NEEDED, 0, 0, NULL},
     {"applied",  FIELD_STRINGS,  offsetof(struct fixed, applied),  0, 0, 0, NULL},
 };
+static const struct choice outcomes[] = {
+    {"open", CONFIRMATION_OPEN, false}, {"confirmed", CONFIRMATION_CONFIRMED, false},
+    {"refuted", CONFIRMATION_REFUTED, false}, {"undecided", CONFIRMATION_UNDECIDED, false}, {0}};
+static const struct field confirmation_fields[] = {
+    {"revision", FIELD_REVISION, offsetof(struct confirmation, revision), FIELD_NEEDED, 0, 0, NULL},
+    {"outcome",  FIELD_CHOICE,   offsetof(struct confirmation, outcome),  FIELD_NEEDED, 0, 0, outcomes},
+    {"message",  FIELD_STRING,   offsetof(struct confirmation, message),  0, 0, 0, NULL},
+};
 #define AT(member) offsetof(struct verdict, member)
 static const struct field min_effect_fields[] = {
     {"percent", FIELD_NUM, AT(min_effect_percent), 0, 0, 0, NULL},
@@ -106,6 +114,9 @@ void verdict_fini(struct verdict *v)
     for (size_t i = 0; i < v->n_fixed; i++)
         strings_fini(&v->fixed[i].applied);
     mem_free(v->fixed);
+    for (size_t i = 0; i < v->n_confirmations; i++)
+        mem_free(v->confirmations[i].message);
+    mem_free(v->confirmations);
     mem_free(v->culprits);
     mem_free(v->candidates);
     mem_free(v->untestable);
@@ -196,6 +207,23 @@ static void fixed_to_json(const struct verdict *v, json *o)
         json_put(o, "fixups", list);
 }
 
+/* Nor has one that asks for no confirmation. */
+static void confirmations_to_json(const struct verdict *v, json *o)
+{
+    json *list = v->n_confirmations ? json_new_array() : NULL;
+
+    for (size_t i = 0; i < v->n_confirmations; i++) {
+        const struct confirmation *c = &v->confirmations[i];
+        json *row = json_new_object();
+
+        fields_write(confirmation_fields, LEN(confirmation_fields), c, row);
+        json_put(row, "head", level_to_json(&c->head));
+        json_push(list, json_put(row, "reverted", level_to_json(&c->reverted)));
+    }
+    if (list)
+        json_put(o, "confirmations", list);
+}
+
 static json *metric_part(const struct verdict *v)
 {
     json *o = json_new_object();
@@ -235,6 +263,7 @@ json *verdict_to_json(const struct verdict *v)
     }
     lists_to_json(v, o);
     fixed_to_json(v, o);
+    confirmations_to_json(v, o);
     json_put(o, "p_no_change", json_new_real(v->p_no_change));
     json_put(o, "finding", json_new_string(finding_name(v->finding)));
     fields_write(min_effect_fields, LEN(min_effect_fields), v, min_effect);
@@ -402,6 +431,28 @@ static enum err_code read_fixed(const json *v, struct verdict *out, struct err *
     return ERR_OK;
 }
 
+static enum err_code read_confirmations(const json *v, struct verdict *out, struct err *e)
+{
+    void *items = NULL;
+
+    if (json_is_null(json_at(v, "confirmations")))
+        return ERR_OK;
+    if (read_list(v, "confirmations", sizeof(*out->confirmations), &items, &out->n_confirmations,
+                  e))
+        return ERR_INVALID;
+    out->confirmations = items;
+    for (size_t i = 0; i < out->n_confirmations; i++) {
+        const json *row = json_item(json_at(v, "confirmations"), i);
+        struct confirmation *c = &out->confirmations[i];
+
+        if (fields_read(confirmation_fields, LEN(confirmation_fields), row, UNKNOWN_IGNORED, c,
+                        e) ||
+            read_level(row, "head", &c->head, e) || read_level(row, "reverted", &c->reverted, e))
+            return err_under(e, "confirmations[%zu]", i);
+    }
+    return ERR_OK;
+}
+
 static enum err_code read_words(const json *v, struct verdict *out, struct err *e)
 {
     const char *state = json_str(json_at(v, "state"), "");
@@ -459,6 +510,7 @@ enum err_code verdict_from_json(const json *v, struct verdict **out, struct err 
     r->min_effect_percent = r->min_effect_value = r->confidence = NAN;
     if (read_words(v, r, e) || read_change(v, r, e) || read_culprits(v, r, e) ||
         read_candidates(v, r, e) || read_untestable(v, r, e) || read_fixed(v, r, e) ||
+        read_confirmations(v, r, e) ||
         read_part(v, "min_effect", min_effect_fields, LEN(min_effect_fields), r, e) ||
         read_part(v, "excluded", excluded_fields, LEN(excluded_fields), &r->excluded, e) ||
         read_part(v, "cost", cost_fields, LEN(cost_fields), &r->cost, e) ||

@@ -83,7 +83,7 @@ static const struct {
     {"a patch of 300 KiB",        P M "fixups: [{range: a..b, patch: huge.patch}]\n", ":4:24: fixups[0].patch: |larger than 256 KiB"},
     {"a commit by its name",      P M "fixups: [{range: a..b, commit: v1}]\n", ":4:24: fixups[0].commit: expected a commit's 40 hex digits, got \"v1\"|git rev-parse"},
     {"a patch's bytes in the file", P M "fixups: [{range: a..b, content: eA==}]\n", ":4:24: fixups[0].content: unknown key|"},
-    {"confirm",                   P M "confirm: revert\n",                ":4:1: confirm: is not available|"},
+    {"confirm",                   P M "confirm: reverse\n",               ":4:10: confirm: expected one of none, revert, got \"reverse\"|Did you mean revert"},
     {"download",                  P M "download: https://x/{revision}\n", ":4:1: download: is not available|"},
     {"revision_map",              P M "revision_map: pairs.tsv\n",        ":4:1: revision_map: is not available|"},
     {"notify",                    P M "notify: {auto: yes}\n",            ":4:1: notify: is not available|"},

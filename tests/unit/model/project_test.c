@@ -16,7 +16,7 @@ static const char full[] =
     "\"build\":{\"steps\":[\"make\"],\"artifacts\":[\"demo\",\"data/**\"],\"timeout\":\"20m\"},"
     "\"metrics\":{\"a\":{\"kind\":\"wall\",\"command\":\"demo\"},\"b\":{\"kind\":\"exit\",\"command\":\"t\"}},"
     "\"sandbox\":{\"kind\":\"plain\",\"network\":true,\"memory\":\"4G\",\"processes\":512,\"disk\":10,\"output\":\"16M\"},"
-    "\"isolation\":\"exclusive\",\"budget\":{\"runs\":200,\"time\":7200},"
+    "\"isolation\":\"exclusive\",\"confirm\":\"revert\",\"budget\":{\"runs\":200,\"time\":7200},"
     "\"fixups\":[{\"range\":\"v1..v2\",\"patch\":\"old-gcc.patch\",\"content\":\"LS0t\",\"environment\":{\"CC\":\"cc\"}},"
     "{\"range\":\"v3\",\"commit\":\"" HEX "\"}]}";
 
@@ -43,7 +43,7 @@ static const struct {
     {"{" P METRICS ",\"platforms\":[\"a b\"]}",           "platforms[0]: expected a name"},
     {"{" P METRICS ",\"paths\":[\"/src\"]}",              "paths[0]: expected a relative path"},
     {"{" P METRICS ",\"isolation\":\"cpus\"}",            "isolation: cpus is not available"},
-    {"{" P METRICS ",\"confirm\":\"revert\"}",            "confirm: is not available in this version"},
+    {"{" P METRICS ",\"confirm\":\"reverse\"}",           "confirm: expected one of none, revert, got reverse"},
     {"{" P METRICS ",\"fixups\":{}}",                     "fixups: expected a list"},
     {"{" P METRICS ",\"fixups\":[1]}",                    "fixups[0]: expected an object"},
     {"{" P METRICS ",\"fixups\":[{}]}",                   "fixups[0].range: missing"},
@@ -184,6 +184,7 @@ static const struct {
     {"a build step", "[\"make\"]", "[\"make all\"]", true, true},
     {"the artifacts", "data/**", "data/*", true, true},
     {"the environment", "\"gcc\"", "\"clang\"", true, true},
+    {"what is done about culprits", "\"revert\"", "\"none\"", false, false},
     {"the order of the environment", "\"CC\":\"gcc\",\"LD\":\"ld\"", "\"LD\":\"ld\",\"CC\":\"gcc\"",
      false, false},
     {"a submodule's source", "x.git", "y.git", true, true},

@@ -19,10 +19,13 @@ static const char done[] =
     "\"candidates\":[{\"revision\":\"" B "\",\"probability\":0.004}],\"untestable\":[\"" C "\"],"
     "\"fixups\":[{\"revision\":\"" A "\",\"applied\":[\"old.patch\",\"A=1\"]},{\"revision\":\"" B
     "\",\"applied\":[]}],"
+    "\"confirmations\":[{\"revision\":\"" A "\",\"outcome\":\"confirmed\",\"message\":\"m\","
+    "\"head\":{\"mean\":2498.0,\"runs\":4},\"reverted\":{\"mean\":null,\"runs\":0}}],"
     "\"p_no_change\":0.001,\"finding\":null,\"min_effect\":{\"percent\":1.0,\"value\":15.5},"
     "\"metric\":{\"name\":\"ts\",\"unit\":\"ms\",\"lower_is_better\":true},"
     "\"platform\":\"linux-x64\",\"good\":\"" B "\",\"bad\":\"" C "\",\"merge_base\":null,"
-    "\"range_size\":214,\"excluded\":{\"untouched\":3,\"same_bytes\":9,\"prose\":1},\"cost\":{\"builds\":9,\"builds_reused\":1,\"runs\":47,\"runs_reused\":2,"
+    "\"range_size\":214,\"excluded\":{\"untouched\":3,\"same_bytes\":9,\"prose\":1},\"cost\":{"
+    "\"builds\":9,\"builds_reused\":1,\"runs\":47,\"runs_reused\":2,"
     "\"seconds\":312.5},\"confidence\":0.99,\"seed\":1,\"message\":\"one sentence\"}";
 
 static const char queued[] =
