@@ -130,7 +130,7 @@ static void compare_verdict(struct replay *r)
     const char *const keys[] = {"verdict",     "culprits",   "candidates", "untestable",
                                 "p_no_change", "finding",    "min_effect", "good",
                                 "bad",         "merge_base", "range_size", "excluded",
-                                "message",     "change",     "fixups"};
+                                "message",     "change",     "fixups", "confirmations"};
 
     if (json_is_null(r->verdict) || json_is_null(r->document))
         return;

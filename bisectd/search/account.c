@@ -284,6 +284,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
     fill_untestable(b, out);
     out->message = say(b, out);
     fixups_fill(b, out);
+    confirm_fill(b, out);
 }
 
 json *bisection_posterior_json(const struct bisection *b)

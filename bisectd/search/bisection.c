@@ -79,6 +79,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->is_first_parent = request->first_parent;
     b->is_no_inside = request->no_inside;
     fixups_init(b, request->project);
+    b->is_confirming = request->project->confirm == CONFIRM_REVERT && !request->is_comparison;
     b->seed = request->seed;
     b->budget_runs = request->budget_runs;
     b->dag = dag_new(b->range);
@@ -123,6 +124,7 @@ void bisection_free(struct bisection *b)
     mem_free(b->platform);
     mem_free(b->why);
     fixups_fini(b);
+    confirm_free(b);
     mem_free(b);
 }
 
@@ -313,6 +315,10 @@ static void absorb_result(struct bisection *b, const struct event *event)
 
     if (!spec)
         return;
+    if (confirm_is_of(spec)) {
+        confirm_absorb(b, spec, r);
+        return;
+    }
     /* The runs of a comparison are compared within their batch, as those of hosts are. */
     AUTO(mem_free)
     char *place = b->is_comparison ? mem_printf("%s#%u", r->environment.host, spec->ordinal)
@@ -329,6 +335,17 @@ static void absorb_result(struct bisection *b, const struct event *event)
         absorb_verification(b, spec, r);
 }
 
+/** True if the search goes on without the task. */
+static bool absorb_given_up(struct bisection *b, const struct event *event)
+{
+    AUTO(task_spec_free) struct task_spec *spec = take_done(b, event->ordinal);
+
+    if (!spec || !confirm_is_of(spec))
+        return false;
+    confirm_given_up(b, event->reason);
+    return true;
+}
+
 void bisection_absorb(struct bisection *b, const struct event *event)
 {
     switch (event->kind) {
@@ -343,7 +360,8 @@ void bisection_absorb(struct bisection *b, const struct event *event)
         absorb_result(b, event);
         break;
     case EVENT_GIVEN_UP:
-        task_spec_free(take_done(b, event->ordinal));
+        if (absorb_given_up(b, event))
+            break;
         bisection_finish(b, VERDICT_FAILED, FINDING_NONE, "no worker could carry out a task: %s",
                          event->reason ? event->reason : "no reason given");
         break;
@@ -358,6 +376,8 @@ void bisection_absorb(struct bisection *b, const struct event *event)
 
 void bisection_issued(struct bisection *b, const struct task_spec *spec)
 {
+    if (confirm_is_of(spec))
+        confirm_issued(b, spec);
     b->out = mem_resize(b->out, b->n_out + 1, sizeof(*b->out));
     b->out[b->n_out++] = task_spec_copy(spec);
     if (spec->ordinal >= b->next_ordinal)
@@ -374,6 +394,8 @@ void bisection_issued(struct bisection *b, const struct task_spec *spec)
     for (uint32_t i = 0; i < spec->n_runs; i++) {
         const struct task_run *run = &spec->runs[i];
         uint32_t v = range_index_find(b->index, &spec->builds[run->build].revision);
+        if (revision_is_set(&spec->builds[run->build].revert))
+            continue;
         if (v != UINT32_MAX && b->standing[v].next_number <= run->number)
             b->standing[v].next_number = run->number + 1;
     }
@@ -385,6 +407,8 @@ void bisection_dropped(struct bisection *b, uint32_t ordinal)
 
     if (!spec)
         return;
+    if (confirm_is_of(spec))
+        confirm_dropped(b, ordinal);
     b->canceled = mem_resize(b->canceled, b->n_canceled + 1, sizeof(*b->canceled));
     b->canceled[b->n_canceled++] = spec;
 }
@@ -474,7 +498,7 @@ static void cancel(struct bisection *b, uint32_t ordinal, struct effects *out)
     bisection_dropped(b, ordinal);
 }
 
-static void cancel_all(struct bisection *b, struct effects *out)
+void bisection_cancel_all(struct bisection *b, struct effects *out)
 {
     while (b->n_out > 0)
         cancel(b, b->out[b->n_out - 1]->ordinal, out);
@@ -512,13 +536,13 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
     bisection_refresh(b);
     enum judgement j = bisection_judge(b, &suspect);
     if (j == JUDGE_FINISHED)
-        return NULL;
+        return confirm_next(b, out);
     if (j == JUDGE_ENDS)
         return b->n_out > 0 ? NULL : plan_none_check(b);
     if (j == JUDGE_VERIFY && is_settling_out(b))
         return NULL;
     if (j == JUDGE_VERIFY) {
-        cancel_all(b, out);
+        bisection_cancel_all(b, out);
         struct task_spec *first = plan_settling_first(b, suspect);
         return first ? first : plan_verification(b, suspect);
     }
@@ -567,7 +591,8 @@ void bisection_decide(struct bisection *b, struct effects *out)
     check_ends(b);
     if (b->is_out_of_time && !b->is_finished) {
         bisection_refresh(b);
-        bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE, "the time budget is used up");
+        if (!confirm_abandon(b, "the time budget is used up"))
+            bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE, "the time budget is used up");
     }
     while (!b->is_finished && b->n_out < b->capacity && issue_next(b, out))
         ;
@@ -576,7 +601,7 @@ void bisection_decide(struct bisection *b, struct effects *out)
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
                          "no further run is expected to tell the candidates apart");
     if (b->is_finished)
-        cancel_all(b, out);
+        bisection_cancel_all(b, out);
     out->is_finished = b->is_finished;
 }
 

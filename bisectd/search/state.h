@@ -42,6 +42,12 @@ struct recollection {
     uint32_t *revisions; /* the suspect, then its partners; UINT32_MAX: not of our range */
 };
 
+/** The bad end compared with itself without a culprit: see confirm.c. */
+struct trial {
+    uint32_t culprit;
+    struct bisection *comparison;
+};
+
 struct bisection {
     /* What was asked */
     struct metric *metric;
@@ -55,6 +61,7 @@ struct bisection {
     uint64_t seed;
     int64_t budget_runs;
     bool is_unverified; /* finishes where it would verify */
+    bool is_confirming; /* culprits are reverted on top of bad before they are believed */
     size_t n_fixups;    /* of the project, by name */
     char **fixup_names;
 
@@ -82,6 +89,8 @@ struct bisection {
     int64_t n_runs_issued;
     double last_rate;  /* bits for the length of a run of the last choice in this decision */
     double runs_to_go; /* estimate of the last choice; nan before */
+    uint32_t n_trials;
+    struct trial *trials;
 
     /* How it ended */
     bool is_none_checked; /* both ends were measured once more since "no change" seemed likely */
@@ -91,6 +100,7 @@ struct bisection {
     enum finding finding;
     uint32_t culprit;      /* index; UINT32_MAX */
     uint32_t answer_class; /* class of a range; UINT32_MAX */
+    char *unconfirmed;     /* why the trials ended without an answer; NULL: they did not */
     char *why;             /* for failed and inconclusive: one clause; NULL */
 };
 
@@ -162,6 +172,27 @@ uint32_t same_base(const struct bisection *b, uint32_t v);
 /** Tells the worker of artifacts that `v` may repeat. */
 void same_tell(const struct bisection *b, uint32_t v, struct task_spec *t);
 struct excluded same_count(const struct bisection *b);
+
+/* bisection.c */
+void bisection_cancel_all(struct bisection *b, struct effects *out);
+
+/* confirm.c */
+/**
+ * The next task of a confirmation, or NULL: none is wanted, it is out, or it is over. Pre: the
+ * judge has finished. Until it is over b is not finished again, and the judge is to be asked again.
+ */
+struct task_spec *confirm_next(struct bisection *b, struct effects *out);
+/** Whether a task is a confirmation's; the next four are for those alone. */
+bool confirm_is_of(const struct task_spec *spec);
+void confirm_issued(struct bisection *b, const struct task_spec *spec);
+void confirm_dropped(struct bisection *b, uint32_t ordinal);
+void confirm_absorb(struct bisection *b, const struct task_spec *spec, const struct task_result *r);
+void confirm_given_up(struct bisection *b, const char *why);
+/** Ends a confirmation under way: the culprit stands, unconfirmed. False: none is. */
+bool confirm_abandon(struct bisection *b, const char *why);
+/** What came of it, in numbers and in the message; and its cost. */
+void confirm_fill(const struct bisection *b, struct verdict *out);
+void confirm_free(struct bisection *b);
 
 /* fixups.c */
 void fixups_init(struct bisection *b, const struct project *p);

@@ -114,7 +114,8 @@ struct request *world_request(const struct world *w)
     r->is_comparison = w->is_comparison;
     r->min_effect_percent = w->min_effect_percent > 0 ? w->min_effect_percent : -1;
     r->seed = w->seed;
-    r->budget_runs = 2000;
+    r->budget_runs = w->budget_runs > 0 ? w->budget_runs : 2000;
+    r->project->confirm = w->is_confirming ? CONFIRM_REVERT : CONFIRM_NONE;
     return r;
 }
 
@@ -126,10 +127,12 @@ struct play {
     uint32_t turn;
 };
 
-static double value_of(const struct play *p, uint32_t v, uint64_t seed, bool is_second_host)
+static double value_of(const struct play *p, uint32_t v, bool is_reverted, uint64_t seed,
+                       bool is_second_host)
 {
     const struct world *w = p->w;
-    double level = w->level + (p->is_bad[v] ? w->effect : 0) + w->slope * v;
+    double effect = w->effect * (is_reverted ? 1 - w->revert_share : 1);
+    double level = w->level + (p->is_bad[v] ? effect : 0) + w->slope * v;
 
     if (w->is_rate)
         return uniform_of(seed) < level;
@@ -142,6 +145,12 @@ static double value_of(const struct play *p, uint32_t v, uint64_t seed, bool is_
 static bool is_broken(const struct world *w, uint32_t v)
 {
     return v > 0 && v - 1 >= w->broken_from && v - 1 < w->broken_to;
+}
+
+static bool is_build_broken(const struct play *p, const struct task_build *b)
+{
+    return is_broken(p->w, range_find(p->range, &b->revision)) ||
+           (revision_is_set(&b->revert) && p->w->is_revert_broken);
 }
 
 /** As a worker does. */
@@ -169,29 +178,38 @@ static void play_task(struct play *p, const struct task_spec *t, struct outcome 
     for (uint32_t i = 0; i < t->n_builds; i++) {
         struct build_result *b = &r->builds[r->n_builds++];
         uint32_t v = range_find(p->range, &t->builds[i].revision);
+        bool is_reverted = revision_is_set(&t->builds[i].revert);
         b->revision = t->builds[i].revision;
+        b->revert = t->builds[i].revert;
         b->seconds = 1;
         bool is_reused = t->builds[i].artifact[0] && !t->builds[i].fresh;
-        b->status = is_broken(p->w, v) ? BUILD_FAILED : is_reused ? BUILD_REUSED : BUILD_OK;
+        b->status = is_build_broken(p, &t->builds[i]) ? BUILD_FAILED
+                    : is_reused                       ? BUILD_REUSED
+                                                      : BUILD_OK;
         if (b->status == BUILD_FAILED)
-            b->reason = mem_dup("make: error");
+            b->reason =
+                mem_dup(is_reverted ? "check out: reverting conflicts in f" : "make: error");
         else
-            snprintf(b->artifact, sizeof(b->artifact), "%064x", content_of(p->w, p->range, v) + 1);
+            snprintf(b->artifact, sizeof(b->artifact), "%s%063x", is_reverted ? "f" : "0",
+                     content_of(p->w, p->range, v) + 1);
         out->n_docs_builds += b->status == BUILD_OK && v > 0 && content_of(p->w, p->range, v) != v;
         out->n_search_builds += !is_reused && !t->is_verification && t->ordinal > 0;
     }
     for (uint32_t i = 0; i < t->n_runs; i++) {
         struct run_result *run = &r->runs[r->n_runs++];
-        uint32_t v = range_find(p->range, &t->builds[t->runs[i].build].revision);
+        const struct task_build *build = &t->builds[t->runs[i].build];
+        uint32_t v = range_find(p->range, &build->revision);
         run->run = i;
         run->seconds = 1;
-        bool is_skipped = is_broken(p->w, v) || (!t->builds[t->runs[i].build].fresh &&
-                                                 is_spared(p, t, &r->builds[t->runs[i].build]));
+        bool is_skipped =
+            is_build_broken(p, build) ||
+            (!t->builds[t->runs[i].build].fresh && is_spared(p, t, &r->builds[t->runs[i].build]));
         run->status = is_skipped ? RUN_SKIPPED : RUN_OK;
         if (is_skipped)
             continue;
         out->n_docs_runs += v > 0 && content_of(p->w, p->range, v) != v;
-        run->value = value_of(p, v, t->runs[i].seed, is_second_host);
+        run->value =
+            value_of(p, v, revision_is_set(&build->revert), t->runs[i].seed, is_second_host);
         if (!t->is_verification && ++p->n_runs[v] > out->max_runs)
             out->max_runs = p->n_runs[v];
     }
@@ -283,11 +301,19 @@ static struct stored_sample *series_of(const struct play *p)
     struct stored_sample *out = mem_array(p->range->n, sizeof(*out));
 
     for (uint32_t v = 0; v < p->range->n; v++)
-        out[v] = (struct stored_sample){.revision = p->range->commits[v].id,
-                                        .value = p->w->series_factor *
-                                                 value_of(p, v, mix64(p->w->seed * 31 + v), false),
-                                        .host = p->w->series_factor == 1 ? "fast" : "ci"};
+        out[v] = (struct stored_sample){
+            .revision = p->range->commits[v].id,
+            .value = p->w->series_factor * value_of(p, v, false, mix64(p->w->seed * 31 + v), false),
+            .host = p->w->series_factor == 1 ? "fast" : "ci"};
     return out;
+}
+
+static bool is_confirmation(const struct task_spec *t)
+{
+    for (uint32_t i = 0; i < t->n_builds; i++)
+        if (revision_is_set(&t->builds[i].revert))
+            return true;
+    return false;
 }
 
 void world_search(const struct world *w, struct outcome *out)
@@ -318,6 +344,10 @@ void world_search(const struct world *w, struct outcome *out)
         diary_add(&diary, task_spec_copy(effects.issue[0]), result);
         out->n_tasks++;
         event = result_event(&diary, diary.n - 1);
+        if (w->interruption && is_confirmation(effects.issue[0]))
+            event = (struct event){.kind = w->interruption,
+                                   .ordinal = effects.issue[0]->ordinal,
+                                   .reason = "disk full"};
         if (!w->is_forgetful)
             continue;
         bisection_free(b);

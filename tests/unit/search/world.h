@@ -28,10 +28,15 @@ struct world {
     uint32_t docs_every; /* > 0: every so many candidates changes documentation alone */
     enum { DOCS_UNKNOWN, DOCS_PROSE, DOCS_UNTOUCHED } docs; /* what the range says of them */
     bool is_worker_old;                                     /* takes runs of known bytes too */
-    bool is_forgetful;    /* rebuilds the search from its events after each */
-    double host_factor;   /* > 0: two hosts take turns; the second measures this much higher */
-    double series_factor; /* > 0: a time series was stored, one value of each commit; 1: of the
-                             host that measures now, else of one that measures this much higher */
+    bool is_forgetful;     /* rebuilds the search from its events after each */
+    double host_factor;    /* > 0: two hosts take turns; the second measures this much higher */
+    double series_factor;  /* > 0: a time series was stored, one value of each commit; 1: of the
+                              host that measures now, else of one that measures this much higher */
+    bool is_confirming;    /* culprits are reverted on top of the last commit */
+    double revert_share;   /* of the effect, that a revert takes away */
+    bool is_revert_broken; /* it conflicts */
+    int64_t budget_runs;   /* 0: 2000 */
+    enum event_kind interruption; /* unless 0: comes in place of a confirmation's first result */
 };
 
 struct outcome {
