@@ -20,6 +20,7 @@ enum { OPTIONS_WORDS = 4 };
 struct options {
     /* the question */
     const char *repo, *good, *bad, *measure, *metric, *project, *platform, *sandbox, *worse;
+    const char *confirm;
     struct strings build, artifact;
     double confidence, min_effect;
     bool first_parent, no_inside, fresh, no_explain, has_seed;

@@ -49,9 +49,14 @@ static void add_revisions(struct buf *out, const json *spec)
     const json *builds = json_at(spec, "builds");
     size_t n = json_len(builds);
 
-    for (size_t i = 0; i < n && i < REVISIONS_SHOWN; i++)
+    for (size_t i = 0; i < n && i < REVISIONS_SHOWN; i++) {
+        const json *build = json_item(builds, i);
+        const char *reverted = json_str(json_at(build, "revert"), NULL);
         buf_printf(out, "%s%.*s", i ? " " : "", SHORT_HEX,
-                   json_str(json_at(json_item(builds, i), "revision"), ""));
+                   json_str(json_at(build, "revision"), ""));
+        if (reverted)
+            buf_printf(out, " without %.*s", SHORT_HEX, reverted);
+    }
     if (n > REVISIONS_SHOWN)
         buf_printf(out, " +%zu", n - REVISIONS_SHOWN);
 }
@@ -74,12 +79,13 @@ static const char *trouble(const json *task)
 static void add_values(struct buf *out, const json *task, const json *samples)
 {
     const char *id = json_str(json_at(task, "id"), "");
-    const char *last = "";
+    const char *last = "", *last_reverted = "";
     size_t n = 0;
 
     for (size_t i = 0; i < json_len(samples); i++) {
         const json *s = json_item(samples, i);
         const char *revision = json_str(json_at(s, "revision"), "");
+        const char *reverted = json_str(json_at(s, "reverted"), "");
         const json *value = json_at(s, "value");
         if (strcmp(json_str(json_at(s, "task"), ""), id) != 0)
             continue;
@@ -87,9 +93,11 @@ static void add_values(struct buf *out, const json *task, const json *samples)
             buf_adds(out, " …");
             return;
         }
-        if (strcmp(revision, last) != 0)
-            buf_printf(out, "%s%.*s", n > 1 ? ", " : "", SHORT_LIVE, revision);
+        if (strcmp(revision, last) != 0 || strcmp(reverted, last_reverted) != 0)
+            buf_printf(out, "%s%.*s%s%.*s", n > 1 ? ", " : "", SHORT_LIVE, revision,
+                       *reverted ? " without " : "", SHORT_LIVE, reverted);
         last = revision;
+        last_reverted = reverted;
         if (json_is_number(value))
             buf_printf(out, " %.4g", json_num(value, 0));
         else

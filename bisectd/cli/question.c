@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 
 const char *const worse_choices[] = {"up", "down", "either", NULL};
+const char *const confirm_choices[] = {"none", "revert", NULL};
 
 enum { NAME_MOST = 64 };
 
@@ -159,6 +160,8 @@ static enum err_code apply_to_project(const struct options *o, struct project *p
     replace(&p->artifacts, &o->artifact);
     if (o->build_timeout_ns > 0)
         p->build_timeout_ns = o->build_timeout_ns;
+    if (o->confirm && confirm_parse(o->confirm, &p->confirm, e))
+        return err_wrap(e, "--confirm");
     if (!o->sandbox)
         return ERR_OK;
     if (sandbox_kind_parse(o->sandbox, &p->sandbox.kind, e))

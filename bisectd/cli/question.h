@@ -48,6 +48,7 @@ const char *platform_here(void);
     FLAG_ROWS_HOW, \
     {"--first-parent", NULL, FLAG_SWITCH, offsetof(struct options, first_parent), "test merges of the main line first, then look inside the one found", NULL, 0, 0}, \
     {"--no-inside", NULL, FLAG_SWITCH, offsetof(struct options, no_inside), "with --first-parent: a merge is an answer", NULL, 0, 0}, \
+    {"--confirm", "none|revert", FLAG_CHOICE, offsetof(struct options, confirm), "revert: measure the bad revision with and without the culprit before that is believed (default: the project's, else none)", confirm_choices, 0, 0}, \
     FLAG_ROWS_BOUNDS, \
     {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "accepted for later: this version explains nothing yet, so there is nothing to leave out", NULL, 0, 0}
 #define FLAG_ROWS_HOW \
@@ -71,5 +72,6 @@ const char *platform_here(void);
 /* clang-format on */
 
 extern const char *const worse_choices[];
+extern const char *const confirm_choices[];
 
 #endif

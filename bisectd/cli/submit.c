@@ -31,6 +31,7 @@ static enum err_code refuse_commands(const struct options *o, struct err *e)
                         : o->repo                                      ? "--repo"
                         : o->sandbox                                   ? "--sandbox"
                         : o->worse                                     ? "--worse"
+                        : o->confirm                                   ? "--confirm"
                         : o->timeout_ns > 0 || o->build_timeout_ns > 0 ? "--timeout"
                                                                        : NULL;
 

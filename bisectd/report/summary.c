@@ -10,6 +10,7 @@ enum {
     SUBJECT_BYTES = 160,
     AUTHOR_BYTES = 120,
     NAME_BYTES = 60,
+    REASON_BYTES = 200,
     RUNNERS_UP = 3,
     LISTED_MOST = 20,
 };
@@ -298,6 +299,19 @@ static void write_runners_up(const struct verdict *v, const struct style *s, str
     buf_addc(out, '\n');
 }
 
+static void write_confirmations(const struct verdict *v, const struct style *s, struct buf *out)
+{
+    if (v->kind != VERDICT_CULPRIT)
+        return; /* the message says it */
+    for (size_t i = 0; i < v->n_confirmations; i++) {
+        style_label(out, s, i == 0 ? "on head" : "");
+        if (v->n_confirmations > 1)
+            buf_printf(out, "%.*s: ", SHORT_HEX, v->confirmations[i].revision.hex);
+        style_hostile(out, v->confirmations[i].message, REASON_BYTES);
+        buf_addc(out, '\n');
+    }
+}
+
 static void write_fixups(const struct verdict *v, const struct style *s, struct buf *out)
 {
     for (size_t i = 0; i < v->n_fixed; i++) {
@@ -436,6 +450,7 @@ void summary_write(const struct verdict *v, const struct style *s, struct buf *o
     write_runners_up(v, s, out);
     write_question(v, s, out);
     write_excluded(v, s, out);
+    write_confirmations(v, s, out);
     write_fixups(v, s, out);
     write_evidence(v, s, out);
     if (v->kind == VERDICT_CULPRIT && findings[v->finding]) {

@@ -88,6 +88,29 @@ START_TEST(what_was_excluded_is_counted)
 }
 END_TEST
 
+START_TEST(what_was_done_to_revisions_is_said)
+{
+    AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
+    AUTO(buf_fini) struct buf out = {0};
+
+    add_culprit(v, 'a', "x", 1);
+    v->n_fixed = 2;
+    v->fixed = mem_array(2, sizeof(*v->fixed));
+    v->fixed[0].revision = revision_of('a');
+    v->fixed[1].revision = revision_of('b');
+    strings_add(&v->fixed[0].applied, "old.patch");
+    strings_add(&v->fixed[0].applied, "A=\033[1m");
+    v->n_confirmations = 1;
+    v->confirmations = mem_array(1, sizeof(*v->confirmations));
+    v->confirmations[0].message = mem_dup("reverting it on head brings back ts");
+    summary_write(v, &plain, &out);
+    ck_assert_msg(strstr(buf_str(&out), "  on head     reverting it on head brings back ts\n"
+                                        "  built with  old.patch, A=\uFFFD[1m (aaaaaaaaaa)\n"
+                                        "              nothing else (bbbbbbbbbb)\n"),
+                  "%s", buf_str(&out));
+}
+END_TEST
+
 START_TEST(a_ratio_from_zero_is_left_out)
 {
     AUTO(verdict_free) struct verdict *v = verdict_of(VERDICT_CULPRIT);
@@ -332,6 +355,7 @@ int main(void)
         {each_verdict_has_its_exit_status, LEN(statuses)},
         {culprit_in_full, 1},
         {what_was_excluded_is_counted, LEN(exclusions)},
+        {what_was_done_to_revisions_is_said, 1},
         {a_ratio_from_zero_is_left_out, 1},
         {several_culprits_have_shares, 1},
         {a_range_lists_its_set, 1},
