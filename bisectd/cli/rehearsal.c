@@ -53,7 +53,7 @@ static void note_next(struct stage *s, const struct task_spec *t)
     struct rehearsed *score = s->score;
 
     for (uint32_t i = 0; i < t->n_builds && score->n_next < REHEARSAL_NEXT_MOST; i++)
-        if (!t->is_verification && !is_end(s->range, &t->builds[i].revision))
+        if (!t->is_verification && t->ordinal > 0 && !is_end(s->range, &t->builds[i].revision))
             score->next[score->n_next++] = t->builds[i].revision;
 }
 

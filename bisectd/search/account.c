@@ -186,7 +186,7 @@ static void say_range(const struct bisection *b, const struct verdict *v, struct
 
 static void say_not_reproduced(const struct bisection *b, struct buf *out)
 {
-    double good = mean_of_end(b, b->range->good), bad = mean_of_end(b, b->range->bad);
+    double good = mean_of_end(b, b->range->good), bad = mean_of_end(b, b->bad_end);
 
     if (b->finding == FINDING_REVERSED) {
         buf_adds(out, "the ends look swapped: bad measures better than good, ");

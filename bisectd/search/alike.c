@@ -21,7 +21,7 @@ struct alike {
 
 /* Which are the same */
 
-static uint32_t oldest(const struct alike *a, uint32_t v)
+uint32_t alike_oldest(const struct alike *a, uint32_t v)
 {
     while (a->same_as[v] != v)
         v = a->same_as[v];
@@ -30,7 +30,7 @@ static uint32_t oldest(const struct alike *a, uint32_t v)
 
 static void join(struct alike *a, uint32_t u, uint32_t v)
 {
-    uint32_t x = oldest(a, u), y = oldest(a, v);
+    uint32_t x = alike_oldest(a, u), y = alike_oldest(a, v);
     uint32_t root = x < y ? x : y;
 
     a->same_as[x] = a->same_as[y] = root;
@@ -39,7 +39,7 @@ static void join(struct alike *a, uint32_t u, uint32_t v)
 
 bool alike_is_same(const struct alike *a, uint32_t u, uint32_t v)
 {
-    return oldest(a, u) == oldest(a, v);
+    return alike_oldest(a, u) == alike_oldest(a, v);
 }
 
 enum exclusion alike_exclusion(const struct alike *a, uint32_t v)
@@ -241,7 +241,7 @@ static uint32_t root_of_parents(const struct commit *c, const uint32_t *root, ui
 void alike_roots(const struct alike *a, uint32_t *root)
 {
     for (uint32_t v = 0; v < a->range->n; v++) {
-        uint32_t same = oldest(a, v);
+        uint32_t same = alike_oldest(a, v);
         root[v] = v;
         if (same < v)
             root[v] = root[same];

@@ -37,6 +37,8 @@ DEFINE_AUTO(struct alike, alike_free)
 enum exclusion alike_exclusion(const struct alike *a, uint32_t v);
 /** Whether u and v are known to build to the same thing. */
 bool alike_is_same(const struct alike *a, uint32_t u, uint32_t v);
+/** The oldest revision known to build to the same thing as v; v itself if none is. */
+uint32_t alike_oldest(const struct alike *a, uint32_t v);
 /** They build to the same bytes; returns how many commits that excludes for the first time. */
 uint32_t alike_link(struct alike *a, uint32_t u, uint32_t v);
 

@@ -23,7 +23,7 @@ uint32_t bisection_n_ends(const struct bisection *b)
 uint32_t bisection_end(const struct bisection *b, uint32_t i)
 {
     if (i < 2)
-        return i == 0 ? b->range->good : b->range->bad;
+        return i == 0 ? b->range->good : b->bad_end;
     return b->range->merge_bases[i - 2];
 }
 
@@ -84,6 +84,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->budget_runs = request->budget_runs;
     b->dag = dag_new(b->range);
     b->alike = alike_new(b->range, b->is_comparison);
+    b->bad_end = alike_oldest(b->alike, b->range->bad);
     b->evidence = evidence_new(range->n);
     b->standing = mem_array(range->n, sizeof(*b->standing));
     b->capacity = 1;

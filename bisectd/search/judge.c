@@ -246,7 +246,7 @@ static double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_
 static bool do_ends_differ(const struct bisection *b)
 {
     return log_odds_of_pair(b, evidence_find(b->evidence, b->range->good),
-                            evidence_find(b->evidence, b->range->bad)) > 0;
+                            evidence_find(b->evidence, b->bad_end)) > 0;
 }
 
 /** Two that build to the same thing and surely measure differently: then it is not the build that

@@ -16,7 +16,7 @@ static bool is_same_bytes(const struct stored_verification *v)
 
 static bool is_pair_of_ends(const struct bisection *b, const struct recollection *r)
 {
-    return r->n == 2 && r->revisions[0] == b->range->good && r->revisions[1] == b->range->bad;
+    return r->n == 2 && r->revisions[0] == b->range->good && r->revisions[1] == b->bad_end;
 }
 
 void recall_add(struct bisection *b, const struct stored_verification *v)

@@ -68,6 +68,7 @@ struct bisection {
     /* What is known */
     struct dag *dag;
     struct alike *alike;
+    uint32_t bad_end;  /* what is measured as the bad end: bad, or what it only repeats */
     bool has_excluded; /* more than the posterior knows */
     uint32_t n_built;  /* revisions with an artifact, in the order they got one */
     uint32_t *built;

@@ -94,7 +94,7 @@ struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs)
 struct task_spec *plan_none_check(struct bisection *b)
 {
     struct task_spec *t = spec_new(b);
-    uint32_t ends[2] = {b->range->good, b->range->bad};
+    uint32_t ends[2] = {b->range->good, b->bad_end};
 
     t->is_verification = true;
     spec_add_rounds(t, b, ends, LEN(ends), VERIFY_RUNS_NOISY, false);
@@ -213,7 +213,7 @@ static void view_fill(const struct bisection *b, bool is_blind, struct view *out
         .pending = out->pending,
         .is_blind = is_blind,
         .good = b->range->good,
-        .bad = b->range->bad,
+        .bad = b->bad_end,
         .last_built = b->last_built,
         .build_price = build_price(b),
         .task_price = task_price(b),
@@ -326,8 +326,8 @@ static uint32_t least_useful(const struct bisection *b, const struct view *view,
     planner_rates(&view->planner, rates);
     for (uint32_t i = 0; i < view->planner.n_pending; i++) {
         uint32_t v = view->pending[i].revision;
-        if (b->standing[v].testable != TESTABLE_UNKNOWN || v == b->range->good ||
-            v == b->range->bad || rates[i] >= *rate)
+        if (b->standing[v].testable != TESTABLE_UNKNOWN || v == b->range->good || v == b->bad_end ||
+            rates[i] >= *rate)
             continue;
         uint32_t ordinal = builder_of(b, v);
         worst = ordinal == UINT32_MAX ? worst : ordinal;

@@ -10,6 +10,9 @@
 #define DOCS  .n = 201, .docs_every = 3, .level = 100, .confidence = .99, .worse = WORSE_UP
 #define PROSE DOCS, .docs = DOCS_PROSE
 #define PATHS DOCS, .docs = DOCS_UNTOUCHED
+#define LAST                                                                                       \
+    .n = 200, .docs_every = 3, .level = 100, .confidence = .99, .worse = WORSE_UP,                 \
+    .docs = DOCS_UNTOUCHED
 #define NOISY .sd = 2, .effect = 6
 #define EXACT .effect = 10
 
@@ -29,6 +32,7 @@ static const struct {
     {"under paths documentation costs no build either, exact", {PATHS, EXACT}, 40, 40, false, false},
     {"under paths documentation costs no build either, noisy", {PATHS, NOISY}, 60, 58, false, false},
     {"under paths documentation costs no build in a DAG", {PATHS, EXACT, .p_merge = .3}, 60, 60, false, false},
+    {"under paths a last commit of documentation is not built, though it is the bad end", {LAST, EXACT}, 40, 40, false, false},
     {"a worker that knows nothing of it measures them, to no harm", {DOCS, NOISY, .is_worker_old = true}, 60, 58, true, true},
     {"unknown documentation is found out by its bytes", {DOCS, NOISY}, 60, 58, true, true},
     {"and in a DAG", {DOCS, EXACT, .p_merge = .3}, 60, 60, true, true},
