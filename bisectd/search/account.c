@@ -29,15 +29,32 @@ static double rate_variance(const struct moments *m)
     return a * b / (n * n * (n + 1));
 }
 
+/** Of a sampled revision, by its ancestors: 0 before c, 1 after it, LEFT_OUT beyond another
+ *  culprit. */
+static uint8_t side_of(const struct bisection *b, uint32_t c, const uint8_t *is_ancestor)
+{
+    uint8_t *below = mem_array(b->range->n, 1);
+    bool is_alike = true;
+
+    if (b->n_culprits > 1)
+        dag_mark_ancestors(b->dag, c, below);
+    for (uint32_t i = 0; i < b->n_culprits; i++) {
+        uint32_t other = b->culprits[i];
+        is_alike &= other == c || (below[other] != 0) == (is_ancestor[other] != 0);
+    }
+    mem_free(below);
+    return is_alike ? is_ancestor[c] != 0 : LEFT_OUT;
+}
+
 void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
 {
-    uint8_t *is_bad = mem_array(b->evidence->n + 1, 1);
+    uint8_t *side = mem_array(b->evidence->n + 1, 1);
     struct split s;
 
     for (uint32_t i = 0; i < b->evidence->n; i++)
-        is_bad[i] = b->evidence->sampled[i].is_ancestor[c];
-    evidence_split(b->evidence, is_bad, &s);
-    mem_free(is_bad);
+        side[i] = side_of(b, c, b->evidence->sampled[i].is_ancestor);
+    evidence_split(b->evidence, side, &s);
+    mem_free(side);
     double dof = s.n - s.n_hosts - 1;
     out->good = (struct level){s.good.mean, (uint32_t)s.good.n};
     out->bad = (struct level){s.bad.mean, (uint32_t)s.bad.n};
@@ -54,23 +71,37 @@ void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out)
     }
 }
 
-static void fill_culprit(const struct bisection *b, struct verdict *out)
+static void fill_culprit(const struct bisection *b, uint32_t i, struct culprit *out)
 {
-    const struct commit *c = &b->range->commits[b->culprit];
+    uint32_t v = b->culprits[i];
+    const struct commit *c = &b->range->commits[v];
 
-    out->n_culprits = 1;
-    out->culprits = mem_array(1, sizeof(*out->culprits));
-    out->culprits[0] = (struct culprit){
+    *out = (struct culprit){
         .revision = c->id,
         .subject = mem_dup(c->subject),
         .author = mem_dup(c->author),
-        .probability = posterior_of(b->posterior, b->culprit),
-        .share = 1,
+        .probability = posterior_of(b->posterior, v),
+        .share = b->shares[i],
     };
     if (b->is_first_parent && b->is_no_inside)
-        out->culprits[0].probability =
-            posterior_class(b->posterior, b->posterior->class_of[b->culprit]);
-    fill_levels(b, b->culprit, &out->culprits[0]);
+        out->probability = posterior_class(b->posterior, b->posterior->class_of[v]);
+    fill_levels(b, v, out);
+}
+
+static void fill_culprits(const struct bisection *b, struct verdict *out)
+{
+    out->n_culprits = b->n_culprits;
+    out->culprits = mem_array(b->n_culprits + 1, sizeof(*out->culprits));
+    for (uint32_t i = 0; i < b->n_culprits; i++)
+        fill_culprit(b, i, &out->culprits[i]);
+}
+
+static bool is_culprit(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < b->n_culprits; i++)
+        if (b->culprits[i] == v)
+            return true;
+    return false;
 }
 
 static int by_probability(const void *a, const void *b)
@@ -90,7 +121,7 @@ static void fill_candidates(const struct bisection *b, struct verdict *out)
         double p = posterior_of(b->posterior, v);
         bool is_shown = is_range ? b->posterior->class_of[v] == b->answer_class
                                  : p >= least_candidate && b->evidence->n > 0;
-        if (!is_shown || (b->verdict == VERDICT_CULPRIT && v == b->culprit))
+        if (!is_shown || (b->verdict == VERDICT_CULPRIT && is_culprit(b, v)))
             continue;
         out->candidates[out->n_candidates++] = (struct candidate){b->range->commits[v].id, p};
     }
@@ -137,16 +168,40 @@ void say_change(const struct bisection *b, double good, double bad, struct buf *
         buf_printf(out, " (%+.1f %%)", 100 * (bad - good) / fabs(good));
 }
 
+static void say_sure(double p, struct buf *out)
+{
+    if (p > .999)
+        buf_adds(out, "over 99.9 % sure");
+    else
+        buf_printf(out, "%.3g %% sure", 100 * p);
+}
+
+static void say_culprits(const struct bisection *b, const struct verdict *v, struct buf *out)
+{
+    buf_printf(out, "%zu commits changed %s from ", v->n_culprits, b->metric->name);
+    say_change(b, mean_of_end(b, b->range->good), mean_of_end(b, b->range->bad), out);
+    for (size_t i = 0; i < v->n_culprits; i++) {
+        const struct culprit *c = &v->culprits[i];
+        buf_printf(out, "%s %.10s \"%s\" (%.0f %% of it, ", i == 0 ? ":" : ",", c->revision.hex,
+                   c->subject, 100 * c->share);
+        say_sure(c->probability, out);
+        buf_adds(out, ")");
+    }
+}
+
 static void say_culprit(const struct bisection *b, const struct verdict *v, struct buf *out)
 {
     const struct culprit *c = &v->culprits[0];
 
+    if (v->n_culprits > 1) {
+        say_culprits(b, v, out);
+        return;
+    }
+
     buf_printf(out, "%.10s \"%s\" changed %s from ", c->revision.hex, c->subject, b->metric->name);
     say_change(b, c->good.mean, c->bad.mean, out);
-    if (c->probability > .999)
-        buf_adds(out, ", over 99.9 % sure");
-    else
-        buf_printf(out, ", %.3g %% sure", 100 * c->probability);
+    buf_adds(out, ", ");
+    say_sure(c->probability, out);
 }
 
 /** How many of the answer failed in an earlier bisection, and in which (NULL: in several). */
@@ -184,6 +239,23 @@ static void say_range(const struct bisection *b, const struct verdict *v, struct
                    source ? "bisection " : "earlier bisections", source ? source : "");
 }
 
+/** Which commits it is worse between, by the likeliest reading. */
+static void say_hump(const struct bisection *b, struct buf *out)
+{
+    const struct posterior *p = b->posterior;
+    const struct reading *r = &p->readings[0];
+
+    buf_adds(out, "good and bad measure alike, but not what is between them: ");
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct hypothesis *h = &p->classes[r->classes[i]];
+        buf_printf(out, "%s%s%.10s changed it by %+.4g%s%s", i > 0 ? ", " : "",
+                   h->n > 1 ? "a commit from " : "", b->range->commits[h->first].id.hex, r->size[i],
+                   b->metric->unit[0] ? " " : "", b->metric->unit);
+    }
+    buf_adds(out,
+             "; to name them, ask for the ranges from good and to bad of a revision in between");
+}
+
 static void say_not_reproduced(const struct bisection *b, struct buf *out)
 {
     double good = mean_of_end(b, b->range->good), bad = mean_of_end(b, b->bad_end);
@@ -200,6 +272,10 @@ static void say_not_reproduced(const struct bisection *b, struct buf *out)
                    "the good revision fails already, in %.0f %% of its runs: check the command, or "
                    "choose an older good revision",
                    100 * good);
+        return;
+    }
+    if (b->finding == FINDING_HUMP) {
+        say_hump(b, out);
         return;
     }
     buf_adds(out, "no change of at least ");
@@ -279,7 +355,7 @@ void bisection_verdict(const struct bisection *b, struct verdict *out)
         return;
     }
     if (b->verdict == VERDICT_CULPRIT)
-        fill_culprit(b, out);
+        fill_culprits(b, out);
     fill_candidates(b, out);
     fill_untestable(b, out);
     out->message = say(b, out);

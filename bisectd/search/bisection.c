@@ -88,7 +88,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->evidence = evidence_new(range->n);
     b->standing = mem_array(range->n, sizeof(*b->standing));
     b->capacity = 1;
-    b->culprit = b->answer_class = UINT32_MAX;
+    b->answer_class = UINT32_MAX;
     b->runs_to_go = NAN;
 
     double *weight = prior_weights(b);
@@ -145,11 +145,12 @@ void effects_fini(struct effects *f)
 
 /* What happened */
 
-static void add_sample(struct bisection *b, uint32_t v, const char *host, double value)
+static void add_sample(struct bisection *b, uint32_t v, const char *host,
+                       const struct observed *run)
 {
     uint32_t slot;
 
-    if (evidence_add(b->evidence, v, host, value, &slot)) {
+    if (evidence_add(b->evidence, v, host, run, &slot)) {
         dag_mark_ancestors(b->dag, v, b->evidence->sampled[slot].is_ancestor);
         posterior_refine(b->posterior, b->evidence, slot);
     }
@@ -164,7 +165,8 @@ static void absorb_started(struct bisection *b, const struct event *event)
         if (v == UINT32_MAX || !isfinite(s->value))
             continue;
         if (!b->is_comparison) { /* which believes none but interleaved runs */
-            add_sample(b, v, s->host, s->value);
+            struct observed run = {.at_ns = s->at.ns, .number = s->number, .value = s->value};
+            add_sample(b, v, s->host, &run);
             b->cost.n_runs_reused++;
         }
         if (b->standing[v].next_number <= s->number)
@@ -228,7 +230,11 @@ static void absorb_run(struct bisection *b, const struct task_spec *spec, const 
     b->run_seconds += r->seconds;
     b->n_runs_timed++;
     if (r->status == RUN_OK && isfinite(r->value)) {
-        add_sample(b, v, host, r->value);
+        struct observed run = {.at_ns = r->at.ns,
+                               .seconds = r->seconds,
+                               .number = spec->runs[r->run].number,
+                               .value = r->value};
+        add_sample(b, v, host, &run);
         return;
     }
     const char *reason = r->reason ? r->reason : run_status_name(r->status);
@@ -483,7 +489,7 @@ static enum ends_state ends_state(const struct bisection *b)
 
     for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
         uint32_t v = bisection_end(b, i);
-        if (is_sampled(b, v, END_RUNS))
+        if (is_sampled(b, v, end_runs(b)))
             continue;
         if (!bisection_is_out(b, v))
             return ENDS_MISSING;
@@ -531,7 +537,7 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         return comparison_next(b);
     enum ends_state ends = ends_state(b);
     if (ends != ENDS_SAMPLED)
-        return ends == ENDS_OUT ? plan_search(b, true) : plan_ends(b, END_RUNS);
+        return ends == ENDS_OUT ? plan_search(b, true) : plan_ends(b, end_runs(b));
     if (is_verification_out(b))
         return NULL;
     bisection_refresh(b);
@@ -540,6 +546,10 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         return confirm_next(b, out);
     if (j == JUDGE_ENDS)
         return b->n_out > 0 ? NULL : plan_none_check(b);
+    if (j == JUDGE_BESIDE)
+        return b->n_out > 0 ? NULL : plan_one(b, suspect);
+    if (j == JUDGE_REPEAT)
+        return b->n_out > 0 ? NULL : plan_repeat(b, suspect);
     if (j == JUDGE_VERIFY && is_settling_out(b))
         return NULL;
     if (j == JUDGE_VERIFY) {
@@ -547,7 +557,8 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         struct task_spec *first = plan_settling_first(b, suspect);
         return first ? first : plan_verification(b, suspect);
     }
-    return plan_search(b, false);
+    struct task_spec *spec = plan_search(b, false);
+    return spec || b->n_out > 0 ? spec : plan_last_resort(b);
 }
 
 static bool issue_next(struct bisection *b, struct effects *out)

@@ -10,6 +10,7 @@
 enum {
     BATCH_LEAST = 2,
     BATCH_MOST = 64,
+    FIRST_RUNS = 2, /* of each side before anything is said */
     LEAST_RUNS = 4, /* of each side before noisy values, or a change, are believed */
     N_RATES = 65
 };
@@ -195,7 +196,7 @@ struct task_spec *comparison_next(struct bisection *b)
 
     if (b->n_out > 0)
         return NULL;
-    if (least >= END_RUNS) {
+    if (least >= FIRST_RUNS) {
         bisection_refresh(b);
         judge(b);
         check_sides(b);

@@ -19,8 +19,8 @@
 
 enum { WITHOUT, WITH }; /* the commits of a trial's range */
 enum {
-    LEAST_BUDGET = 8, /* runs: fewer decide nothing */
-    MAX_NAMED = 8     /* culprits of one bisection */
+    LEAST_BUDGET = 8,     /* runs: fewer decide nothing */
+    MAX_NAMED = MAX_STEPS /* culprits of one bisection */
 };
 
 static const struct commit *bad_end(const struct bisection *b)
@@ -327,8 +327,8 @@ static void give_up(struct bisection *b, const char *why)
 /** What the judge has named; returns how many. */
 static uint32_t named(const struct bisection *b, uint32_t out[MAX_NAMED])
 {
-    out[0] = b->culprit;
-    return b->culprit != UINT32_MAX;
+    memcpy(out, b->culprits, b->n_culprits * sizeof(*out));
+    return b->n_culprits;
 }
 
 static bool is_named(const struct bisection *b, uint32_t culprit)
@@ -347,7 +347,7 @@ static void reopen(struct bisection *b)
     b->is_finished = false;
     b->verdict = VERDICT_NONE;
     b->finding = FINDING_NONE;
-    b->culprit = UINT32_MAX;
+    b->n_culprits = 0;
 }
 
 static bool has_budget(struct bisection *b)

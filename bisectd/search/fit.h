@@ -8,6 +8,9 @@
  * 1/sigma, delta log-uniform on a grid from .45 to 20; the integral over sigma by Laplace's method
  * in log(1/sigma). The proper prior on delta is what keeps few runs from claiming much.
  *
+ * Several steps (fit_steps): the same model where the values leave little doubt about the size of
+ * each step: the integral over sizes in closed form around the best ones.
+ *
  * Rates (fit_rate): pass or fail; the good rate is 0 or anything, the bad rate 1 or anything
  * larger; both on a grid.
  */
@@ -15,6 +18,8 @@
 #define SEARCH_FIT_H
 
 #include "search/evidence.h"
+
+enum { MAX_STEPS = 4 };
 
 /** What must be at least this far apart to be called a change, and what values cannot resolve. */
 struct scale {
@@ -32,7 +37,21 @@ struct fit {
     double log_effect;     /* evidence for a step of at least M (with the sign asked for) */
     double log_small;      /* ... of less than M: counts as no change */
     struct side good, bad; /* under a step of at least M */
+    struct side step;      /* its size */
     double sigma;          /* of one run; 0 for rates */
+};
+
+/** Several steps at once: sums as in struct split, x_j is 1 on the bad side of step j. */
+struct steps {
+    uint32_t n;
+    double s_xy[MAX_STEPS], s_xx[MAX_STEPS][MAX_STEPS];
+    int sign[MAX_STEPS]; /* +1: up, -1: down, 0: either */
+};
+struct fit_steps {
+    double log_effect;      /* evidence for all steps being at least M, in the directions asked */
+    double size[MAX_STEPS]; /* expected */
+    double cov[MAX_STEPS][MAX_STEPS];
+    double sigma;
 };
 
 struct fit_none {
@@ -43,6 +62,9 @@ struct fit_none {
 
 /** sign is +1 (bad is higher) or -1. */
 void fit_normal(const struct split *s, int sign, struct scale scale, struct fit *out);
+/** log_effect is -inf where the best sizes point elsewhere or there are too few runs. */
+void fit_steps(const struct split *s, const struct steps *steps, struct scale scale,
+               struct fit_steps *out);
 void fit_normal_none(const struct split *s, struct scale scale, struct fit_none *out);
 void fit_rate(const struct split *s, int sign, struct scale scale, struct fit *out);
 void fit_rate_none(const struct split *s, struct fit_none *out);

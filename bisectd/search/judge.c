@@ -4,8 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+enum { ENDS_BEFORE_VERIFICATION = 4 };
 static const double p_outside = .05; /* that the same bytes measure differently on purpose */
-static const double sd_ratio = 2;    /* ends that differ more than this have spreads of their own */
+/* A step beside those named is looked for where it is likelier than this; a faint one, which takes
+ * many runs to find or to exclude, where it is there rather than not. */
+static const double beside_most = .04, beside_faint = .5, plain_sds = .8;
+static const double sd_ratio = 2; /* ends that differ more than this have spreads of their own */
 
 /** Where bad runs also scatter more, the spread of the good ones says what is worth a name. */
 static double quieter_end_sd(const struct bisection *b)
@@ -38,12 +42,19 @@ static double within_sd(const struct bisection *b)
     return sum / b->evidence->n_runs;
 }
 
-/** Values that never differ within a revision: any difference between revisions is a change. */
-static bool has_no_spread(const struct bisection *b)
+bool has_no_spread(const struct bisection *b)
 {
     double dof, sd = is_rate(b) ? 1 : evidence_within_sd(b->evidence, &dof);
 
     return sd == 0 && dof >= 2;
+}
+
+uint32_t end_runs(const struct bisection *b)
+{
+    for (uint32_t i = 0; i < (uint32_t)b->evidence->n_runs; i++)
+        if (b->evidence->runs[i].value != floor(b->evidence->runs[i].value))
+            return 1;
+    return b->evidence->n_runs > 0 ? 2 : 1;
 }
 
 double bisection_min_effect(const struct bisection *b)
@@ -75,6 +86,7 @@ void bisection_refresh(struct bisection *b)
 {
     if (!b->is_stale || b->evidence->n_runs == 0)
         return;
+    evidence_settle(b->evidence, is_rate(b));
     posterior_update(b->posterior, b->evidence, bisection_scale(b));
     b->is_stale = false;
 }
@@ -127,13 +139,15 @@ bool bisection_is_inside(const struct bisection *b)
            posterior_class(b->posterior, k) >= b->confidence && !has_splitters(b, k, false);
 }
 
-static uint32_t best_candidate(const struct bisection *b)
+/** The likeliest commit of a class that can be tested. */
+static uint32_t best_of_class(const struct bisection *b, uint32_t k)
 {
     uint32_t best = UINT32_MAX;
     double high = 0;
 
-    for (uint32_t c = 0; c < b->range->n; c++)
-        if (posterior_of(b->posterior, c) > high) {
+    for (uint32_t c = b->posterior->classes[k].first; c < b->range->n; c++)
+        if (b->posterior->class_of[c] == k && b->standing[c].testable != TESTABLE_NO &&
+            posterior_of(b->posterior, c) > high) {
             high = posterior_of(b->posterior, c);
             best = c;
         }
@@ -177,12 +191,55 @@ static uint32_t same_parent(const struct bisection *b, uint32_t c)
     return UINT32_MAX;
 }
 
-static void finish_with_culprit(struct bisection *b, uint32_t c)
+/** The part of each culprit in the change, by the likeliest reading that has them all; sorted by
+ *  it. */
+static void fill_shares(struct bisection *b)
 {
-    uint32_t same = same_parent(b, c);
+    const struct posterior *p = b->posterior;
+    double sum = 0;
 
-    b->culprit = c;
-    if (same != UINT32_MAX)
+    for (uint32_t i = 0; i < b->n_culprits; i++)
+        b->shares[i] = 1;
+    for (uint32_t r = 0; r < p->n_readings && b->n_culprits > 1; r++) {
+        uint32_t n_found = 0;
+        for (uint32_t i = 0; i < b->n_culprits; i++)
+            for (uint32_t j = 0; j < p->readings[r].n; j++)
+                if (p->readings[r].classes[j] == p->class_of[b->culprits[i]]) {
+                    b->shares[i] = fabs(p->readings[r].size[j]);
+                    n_found++;
+                }
+        if (n_found == b->n_culprits)
+            break;
+    }
+    for (uint32_t i = 0; i < b->n_culprits; i++) {
+        sum += b->shares[i];
+        double share = b->shares[i];
+        uint32_t commit = b->culprits[i], j = i;
+        for (; j > 0 && share > b->shares[j - 1]; j--) {
+            b->shares[j] = b->shares[j - 1];
+            b->culprits[j] = b->culprits[j - 1];
+        }
+        b->shares[j] = share;
+        b->culprits[j] = commit;
+    }
+    for (uint32_t i = 0; i < b->n_culprits; i++)
+        b->shares[i] /= sum;
+}
+
+static void name_culprits(struct bisection *b, const uint32_t *commits, uint32_t n)
+{
+    b->n_culprits = n;
+    memcpy(b->culprits, commits, n * sizeof(*commits));
+    fill_shares(b);
+}
+
+static void finish_with_culprits(struct bisection *b)
+{
+    uint32_t c = b->culprits[0], same = same_parent(b, c);
+
+    if (b->n_culprits > 1)
+        bisection_finish(b, VERDICT_CULPRIT, FINDING_NONE, NULL);
+    else if (same != UINT32_MAX)
         bisection_finish(
             b, VERDICT_INCONCLUSIVE, FINDING_CULPRIT_NOT_BUILT,
             "%.10s measures worse than %.10s before it, but both build to the same bytes",
@@ -196,28 +253,96 @@ static void finish_with_culprit(struct bisection *b, uint32_t c)
         bisection_finish(b, VERDICT_CULPRIT, FINDING_NONE, NULL);
 }
 
-static enum judgement verify_or_finish(struct bisection *b, uint32_t suspect, uint32_t k,
-                                       bool is_single, uint32_t *verify)
+/** Says which suspect is to be built afresh next; UINT32_MAX when all have been, and then whether
+ *  one could not be. */
+static uint32_t next_to_verify(struct bisection *b, const uint32_t *suspects, uint32_t n,
+                               bool *has_failed)
 {
-    const struct standing *s = &b->standing[suspect];
-    recall_verification(b, suspect);
-    bool is_settled = s->is_verified || b->is_unverified;
-
-    if (!is_settled && s->n_fresh_failed < 2) {
-        *verify = suspect;
-        return JUDGE_VERIFY;
-    }
-    if (!is_settled) {
-        b->culprit = is_single ? suspect : UINT32_MAX;
+    *has_failed = false;
+    for (uint32_t i = 0; i < n && !b->is_unverified; i++) {
+        const struct standing *s = &b->standing[suspects[i]];
+        recall_verification(b, suspects[i]);
+        if (s->is_verified)
+            continue;
+        if (s->n_fresh_failed < 2)
+            return suspects[i];
+        *has_failed = true;
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_NONE,
                          "%.10s could not be verified by a fresh build: %s",
-                         b->range->commits[suspect].id.hex, s->reason ? s->reason : "it failed");
-    } else if (is_single) {
-        finish_with_culprit(b, suspect);
-    } else {
-        b->answer_class = k;
-        bisection_finish(b, VERDICT_RANGE, FINDING_NONE, NULL);
+                         b->range->commits[suspects[i]].id.hex,
+                         s->reason ? s->reason : "it failed");
     }
+    return UINT32_MAX;
+}
+
+static uint32_t runs_of(const struct bisection *b, uint32_t v)
+{
+    uint32_t slot = evidence_find(b->evidence, v);
+
+    return slot == UINT32_MAX ? UINT32_MAX : b->evidence->sampled[slot].n_all;
+}
+
+uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
+{
+    const struct evidence *e = b->evidence;
+    uint32_t near = !is_near ? 1 : e->n_wide < 2 ? 2 : 3;
+
+    if (is_rate(b) || has_no_spread(b))
+        return 1;
+    /* The ends tell whether there are more steps. */
+    bool is_settled = b->is_unverified || b->standing[suspect].is_verified;
+    if ((v == b->range->good || v == b->bad_end) && !is_settled)
+        return near > ENDS_BEFORE_VERIFICATION ? near : ENDS_BEFORE_VERIFICATION;
+    return near;
+}
+
+static bool is_short_of_runs(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
+{
+    uint32_t n = runs_of(b, v);
+
+    return n != UINT32_MAX && !b->standing[v].is_exhausted &&
+           n < runs_before_naming(b, suspect, v, is_near);
+}
+
+/** One whose only run, or its parent's, may have gone astray. */
+static bool is_in_doubt(const struct bisection *b, uint32_t suspect)
+{
+    uint32_t partners[4], n = verification_partners(b, suspect, partners, LEN(partners));
+    bool is_short = is_short_of_runs(b, suspect, suspect, true) ||
+                    is_short_of_runs(b, suspect, b->range->good, false) ||
+                    is_short_of_runs(b, suspect, b->bad_end, false);
+
+    for (uint32_t i = 0; i < n; i++)
+        is_short |= is_short_of_runs(b, suspect, partners[i], true);
+    return is_short;
+}
+
+static enum judgement settle_culprits(struct bisection *b, const uint32_t *commits, uint32_t n,
+                                      uint32_t *verify)
+{
+    bool has_failed;
+
+    *verify = next_to_verify(b, commits, n, &has_failed);
+    if (*verify != UINT32_MAX)
+        return JUDGE_VERIFY;
+    name_culprits(b, commits, n);
+    if (!has_failed)
+        finish_with_culprits(b);
+    return JUDGE_FINISHED;
+}
+
+static enum judgement settle_range(struct bisection *b, uint32_t k, uint32_t *verify)
+{
+    uint32_t suspect = last_testable(b, k);
+    bool has_failed;
+
+    *verify = next_to_verify(b, &suspect, 1, &has_failed);
+    if (*verify != UINT32_MAX)
+        return JUDGE_VERIFY;
+    if (has_failed)
+        return JUDGE_FINISHED;
+    b->answer_class = k;
+    bisection_finish(b, VERDICT_RANGE, FINDING_NONE, NULL);
     return JUDGE_FINISHED;
 }
 
@@ -292,6 +417,90 @@ static enum judgement judge_none(struct bisection *b)
     return JUDGE_FINISHED;
 }
 
+/** Classes that a step is in with the confidence asked. */
+static uint32_t sure_classes(const struct bisection *b, uint32_t *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < b->posterior->n_classes && n < MAX_STEPS; k++)
+        if (posterior_class(b->posterior, k) >= b->confidence)
+            out[n++] = k;
+    return n;
+}
+
+/** Where a run tells most about a step beside those named: at either end of the stretch, between
+ *  the ends and the culprits, in which one is likeliest. */
+static bool find_beside(const struct bisection *b, const uint32_t *sure, uint32_t n,
+                        const uint32_t *named, uint32_t n_named, uint32_t *out)
+{
+    const struct posterior *p = b->posterior;
+    double best = 0;
+    uint32_t step = UINT32_MAX;
+
+    for (uint32_t i = 0; i < p->n_readings; i++)
+        for (uint32_t j = 0; j < p->readings[i].n; j++) {
+            uint32_t k = p->readings[i].classes[j];
+            bool is_sure = false;
+            for (uint32_t l = 0; l < n; l++)
+                is_sure |= sure[l] == k;
+            if (is_sure || p->readings[i].p <= best)
+                continue;
+            best = p->readings[i].p;
+            step = p->classes[k].first;
+        }
+    if (step == UINT32_MAX)
+        return false;
+    uint32_t low = b->range->good, high = b->bad_end;
+    for (uint32_t i = 0; i < n_named; i++) {
+        uint32_t parents[4];
+        verification_partners(b, named[i], parents, 4);
+        if (named[i] <= step && (low == b->range->good || named[i] > low))
+            low = named[i];
+        if (named[i] > step && (high == b->bad_end || parents[0] < high))
+            high = parents[0];
+    }
+    *out = runs_of(b, low) <= runs_of(b, high) ? low : high;
+    return runs_of(b, *out) != UINT32_MAX && !b->standing[*out].is_exhausted;
+}
+
+/** Every sure class is down to a commit, or cannot be cut further, and no step is left out. */
+static enum judgement judge_steps(struct bisection *b, uint32_t *verify)
+{
+    const struct posterior *p = b->posterior;
+    bool is_merge_answer = b->is_first_parent && b->is_no_inside;
+    bool is_inside = bisection_is_inside(b);
+    uint32_t sure[MAX_STEPS], named[MAX_STEPS], n_named = 0, n = sure_classes(b, sure);
+
+    if (n == 0)
+        return JUDGE_SEARCH;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t c = best_of_class(b, sure[i]);
+        if (c != UINT32_MAX && posterior_of(p, c) >= b->confidence)
+            named[n_named++] = c;
+        else if (has_splitters(b, sure[i], is_inside))
+            return JUDGE_SEARCH;
+        else if (is_merge_answer)
+            named[n_named++] = last_testable(b, sure[i]);
+    }
+    for (uint32_t i = 0; i < n_named; i++) {
+        recall_verification(b, named[i]);
+        if (is_in_doubt(b, named[i])) {
+            *verify = named[i];
+            return JUDGE_REPEAT;
+        }
+    }
+    double beside = posterior_beside(p, sure, n, 0);
+    if (beside >= beside_faint)
+        return JUDGE_SEARCH;
+    if (posterior_beside(p, sure, n, plain_sds) >= beside_most) {
+        if (n_named == 0 || !find_beside(b, sure, n, named, n_named, verify))
+            return JUDGE_SEARCH;
+        return JUDGE_BESIDE;
+    }
+    return n_named > 0 ? settle_culprits(b, named, n_named, verify)
+                       : settle_range(b, sure[0], verify);
+}
+
 enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
 {
     const struct posterior *p = b->posterior;
@@ -302,19 +511,9 @@ enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
         return judge_none(b);
     if (p->p_reversed >= b->confidence)
         bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_REVERSED, NULL);
+    else if (p->p_hump >= b->confidence)
+        bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_HUMP, NULL);
     else if (p->p_merge_base >= b->confidence)
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_BAD_MERGE_BASE, NULL);
-    if (b->is_finished)
-        return JUDGE_FINISHED;
-
-    uint32_t c = best_candidate(b);
-    uint32_t k = posterior_best_class(p);
-    if (c != UINT32_MAX && posterior_of(p, c) >= b->confidence &&
-        b->standing[c].testable != TESTABLE_NO)
-        return verify_or_finish(b, c, p->class_of[c], true, verify);
-    if (k == UINT32_MAX || posterior_class(p, k) < b->confidence ||
-        has_splitters(b, k, bisection_is_inside(b)))
-        return JUDGE_SEARCH;
-    bool is_merge_answer = b->is_first_parent && b->is_no_inside;
-    return verify_or_finish(b, last_testable(b, k), k, is_merge_answer, verify);
+    return b->is_finished ? JUDGE_FINISHED : judge_steps(b, verify);
 }

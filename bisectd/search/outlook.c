@@ -6,9 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_SCENARIOS = 16, MOST_STEPS = 4 };
+enum { N_SCENARIOS = 16 };
 static_assert(OUTLOOK_MAX_CHOICES <= 64 && OUTLOOK_MAX_PENDING <= 64, "each has a bit of a mark");
-static const double least_weight = 2e-4; /* hypotheses below this do not guide */
+static const double least_weight = 2e-4;  /* hypotheses below this do not guide, of a few classes */
+static const double least_reading = 3e-3; /* the same for several steps at once, which guide */
+static const double least_several = .3;   /* ... once they are this likely, */
+static const double settled_part = .9;    /* ... or one commit has this part of single steps */
+enum { FEW_CLASSES = 16 };
 
 struct cell {
     uint32_t class;
@@ -20,13 +24,18 @@ struct cell {
 /** Steps in these cells; a run's level depends on the set of steps that have come in. */
 struct atom {
     double weight;
-    uint32_t n, cells[MOST_STEPS];
+    uint32_t n, cells[MAX_STEPS];
     uint32_t level; /* of the empty set, among the levels; set s is s further on */
 };
 
+static double least_of(const struct posterior *p)
+{
+    return least_weight * fmin(1, FEW_CLASSES / (double)p->n_classes);
+}
+
 static bool does_guide(const struct posterior *p, uint32_t k, bool is_blind)
 {
-    return is_blind || fmax(p->classes[k].p[0], p->classes[k].p[1]) >= least_weight;
+    return is_blind || p->classes[k].p_any >= least_of(p);
 }
 
 /** One sweep for all: bit i of a commit's mark says that it is revision i or an ancestor of it. */
@@ -116,7 +125,7 @@ static uint32_t add_level(struct outlook *o, const struct side *side, double sig
 
 static void add_atom(struct outlook *o, const struct atom *a)
 {
-    if (a->weight < least_weight)
+    if (a->weight < o->least_weight)
         return;
     if ((o->n_atoms & (o->n_atoms - 1)) == 0)
         o->atoms = mem_resize(o->atoms, o->n_atoms ? 2 * (size_t)o->n_atoms : 1, sizeof(*o->atoms));
@@ -128,7 +137,7 @@ static void add_step(struct outlook *o, const struct hypothesis *h, int higher, 
 {
     const struct fit *f = &h->fit[higher];
 
-    if (h->p[higher] < least_weight)
+    if (h->p[higher] < o->least_weight)
         return;
     uint32_t level = add_level(o, &f->good, f->sigma);
     add_level(o, &f->bad, f->sigma);
@@ -139,6 +148,50 @@ static void add_step(struct outlook *o, const struct hypothesis *h, int higher, 
                                    .level = level});
 }
 
+/** Several steps, each in any cell of its class. */
+static void add_reading(struct outlook *o, const struct posterior *p, const struct reading *r,
+                        const uint32_t *first_of_class)
+{
+    struct atom a = {.n = r->n, .level = o->n_levels};
+    uint32_t at[MAX_STEPS];
+
+    for (uint32_t set = 0; set < 1u << r->n; set++) {
+        struct side side = reading_level(r, set);
+        add_level(o, &side, r->sigma);
+    }
+    for (uint32_t j = 0; j < r->n; j++)
+        if ((at[j] = first_of_class[r->classes[j]]) == UINT32_MAX)
+            return; /* a class that the commits in it no longer weigh anything in */
+    for (uint32_t j = 0; j < r->n;) {
+        a.weight = r->p;
+        for (uint32_t i = 0; i < r->n; i++) {
+            a.cells[i] = at[i];
+            a.weight *= o->cells[at[i]].weight / p->classes[r->classes[i]].weight;
+        }
+        add_atom(o, &a);
+        for (j = 0; j < r->n; j++) { /* the next combination of cells */
+            if ((at[j] = o->cells[at[j]].next) != UINT32_MAX)
+                break;
+            at[j] = first_of_class[r->classes[j]];
+        }
+    }
+}
+
+/** Whether more than one step is worth a thought: not while a single one is being looked for. */
+static bool do_several_guide(const struct posterior *p)
+{
+    double several = 0, single = 0, top = 0;
+
+    for (uint32_t i = 0; i < p->n_readings; i++)
+        several += p->readings[i].p;
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        double here = p->classes[k].p[0] + p->classes[k].p[1];
+        single += here;
+        top = fmax(top, here);
+    }
+    return several > least_several || several > single || top > settled_part * single;
+}
+
 static void fill_atoms(struct outlook *o, const struct posterior *p, const uint32_t *first_of_class)
 {
     add_atom(
@@ -146,6 +199,9 @@ static void fill_atoms(struct outlook *o, const struct posterior *p, const uint3
     for (uint32_t k = 0; k < p->n_classes; k++)
         for (int higher = 0; higher < 2; higher++)
             add_step(o, &p->classes[k], higher, first_of_class[k]);
+    for (uint32_t i = 0; i < p->n_readings && do_several_guide(p); i++)
+        if (p->readings[i].p >= least_reading)
+            add_reading(o, p, &p->readings[i], first_of_class);
 }
 
 /** Nothing is known but that there may be a step. */
@@ -222,6 +278,7 @@ void outlook_fill(struct outlook *o, const struct dag *dag, const struct posteri
     uint32_t *first_of_class = mem_array(p->n_classes, sizeof(*first_of_class));
 
     o->is_rate = p->is_rate;
+    o->least_weight = least_of(p);
     fill_cells(o, p, dag, is_blind, first_of_class, cell_of);
     fill_shares(o, p, dag, cell_of);
     if (is_blind)
@@ -277,7 +334,7 @@ static uint32_t fill_mixture(const struct outlook *o, uint32_t choice, struct mi
             struct component c = o->levels[a->level + set];
             double part = part_of(o, a, choice, set);
             c.weight = a->weight * part;
-            if (c.weight < least_weight)
+            if (c.weight < o->least_weight)
                 continue;
             uint32_t place = mixture_add(m, &c);
             if (pieces && n < MAX_PIECES)

@@ -24,6 +24,7 @@ struct pending {
 
 struct outlook {
     bool is_rate;
+    double least_weight; /* of a hypothesis that guides */
     uint32_t n_pending, n_choices;
     struct pending pending[OUTLOOK_MAX_PENDING];
     uint32_t choices[OUTLOOK_MAX_CHOICES];

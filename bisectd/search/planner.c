@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_CHAINS = 32, N_UNBUILT = 24, N_BUILT = 12, N_ENDS = 2, N_REPEATS = 4 };
-static_assert(N_UNBUILT + N_BUILT + N_ENDS <= OUTLOOK_MAX_CHOICES, "room for all choices");
+enum { MAX_CHAINS = 32, N_UNBUILT = 24, N_BUILT = 20, N_DOUBTFUL = 12, N_ENDS = 2, N_REPEATS = 4 };
+static_assert(N_UNBUILT + N_BUILT + 4 * N_DOUBTFUL / 3 + N_ENDS <= OUTLOOK_MAX_CHOICES,
+              "room for all choices");
 static const uint32_t repeats[N_REPEATS] = {1, 2, 4, 8};
-static const double least_build_price = 2; /* cheaper builds are not worth more revisions */
-static const double far_price = .01;       /* of a build's, for the length of the range */
+static const double least_build_price = .9; /* cheaper builds are not worth more revisions */
+static const double far_price = .01;        /* of a build's, for the length of the range */
 const double planner_presumed_broken = .05;
 
 /** The few best of many. */
@@ -35,8 +36,10 @@ static void shortlist_offer(struct shortlist *s, uint32_t revision, double score
     s->n += s->n < s->cap;
 }
 
+/** Of the last bit of an expected number of culprits: one more of them, or not. */
 static double entropy_of(double p)
 {
+    p -= floor(p);
     return p <= 0 || p >= 1 ? 0 : -p * log2(p) - (1 - p) * log2(1 - p);
 }
 
@@ -124,16 +127,16 @@ static void shortlist_unbuilt(const struct planner *p, const double *mass, struc
     }
 }
 
-static void shortlist_built(const struct planner *p, struct shortlist *built)
+static void shortlist_built(const struct planner *p, const double *mass, struct shortlist *built)
 {
     for (uint32_t i = 0; i < p->evidence->n; i++) {
         const struct sampled *s = &p->evidence->sampled[i];
+        double below = 0;
         if (!is_open(p, s->revision))
             continue;
-        double below = 0;
         for (uint32_t k = 0; k < p->posterior->n_classes; k++)
             if (s->is_ancestor[p->posterior->classes[k].first])
-                below += posterior_class(p->posterior, k);
+                below += mass[k];
         shortlist_offer(built, s->revision, entropy_of(below));
     }
 }
@@ -149,28 +152,64 @@ static void choices_add(struct outlook *o, const struct shortlist *s)
     }
 }
 
-static void choices_fill(const struct planner *p, struct outlook *o)
+/** The best cuts of something believed of each commit, the same for all of a class. */
+static void choices_by(const struct planner *p, const double *of_class, uint32_t n_unbuilt,
+                       uint32_t n_built, struct outlook *o)
 {
-    uint32_t n = p->dag->n, n_plain = p->n_pending > 0 ? N_UNBUILT / 3 : N_UNBUILT * 2 / 3;
-    struct shortlist plain = {.cap = n_plain}, beside = {.cap = N_UNBUILT * 2 / 3},
-                     built = {.cap = N_BUILT};
-    const uint32_t ends[N_ENDS] = {p->good, p->bad};
-    double *belief = mem_array(n, sizeof(*belief));
-    double *mass = mem_array(n, sizeof(*mass));
+    const struct posterior *post = p->posterior;
+    uint32_t n_plain = p->n_pending > 0 ? n_unbuilt / 3 : n_unbuilt * 2 / 3;
+    struct shortlist plain = {.cap = n_plain}, beside = {.cap = n_unbuilt * 2 / 3},
+                     built = {.cap = n_built};
+    double *mass = mem_array(p->dag->n, sizeof(*mass));
+    double *belief = mem_array(p->dag->n, sizeof(*belief));
 
-    for (uint32_t c = 0; c < n; c++)
-        belief[c] = p->is_blind ? p->posterior->weight[c] : posterior_of(p->posterior, c);
+    for (uint32_t c = 0; c < p->dag->n; c++)
+        if (post->class_of[c] != UINT32_MAX)
+            belief[c] = of_class[post->class_of[c]] * post->weight[c] /
+                        post->classes[post->class_of[c]].weight;
     dag_masses(p->dag, belief, .01, MAX_CHAINS, mass);
     shortlist_unbuilt(p, mass, &plain, &beside);
-    shortlist_built(p, &built);
+    shortlist_built(p, of_class, &built);
     choices_add(o, &plain);
     choices_add(o, &beside);
     choices_add(o, &built);
-    for (size_t i = 0; i < LEN(ends); i++)
-        if (!p->is_barred[ends[i]] && p->testable[ends[i]] == TESTABLE_YES)
-            o->choices[o->n_choices++] = ends[i];
     mem_free(belief);
     mem_free(mass);
+}
+
+/** Where one commit is likely already: what is open about the others, in parts of one. */
+static bool doubt_fill(const struct posterior *post, double *of_class)
+{
+    double all = 0, top = 0;
+
+    for (uint32_t k = 0; k < post->n_classes; k++) {
+        double here = posterior_class(post, k);
+        top = fmax(top, here / post->classes[k].n);
+        of_class[k] = fmax(here * (1 - here / post->classes[k].n), 0);
+        all += of_class[k];
+    }
+    for (uint32_t k = 0; k < post->n_classes && all > 0; k++)
+        of_class[k] /= all;
+    return top > .5 && all > 0;
+}
+
+static void choices_fill(const struct planner *p, struct outlook *o)
+{
+    const struct posterior *post = p->posterior;
+    const uint32_t ends[N_ENDS] = {p->good, p->bad};
+    double *of_class = mem_array(post->n_classes + 1, sizeof(*of_class));
+
+    for (uint32_t k = 0; k < post->n_classes; k++)
+        of_class[k] = p->is_blind ? post->classes[k].weight : posterior_class(post, k);
+    choices_by(p, of_class, N_UNBUILT, N_BUILT, o);
+    if (!p->is_blind && doubt_fill(post, of_class))
+        choices_by(p, of_class, N_DOUBTFUL, N_DOUBTFUL / 3, o);
+    mem_free(of_class);
+    for (size_t i = 0; i < LEN(ends); i++)
+        if (!p->is_barred[ends[i]] && p->testable[ends[i]] != TESTABLE_NO &&
+            (p->testable[ends[i]] == TESTABLE_YES ||
+             evidence_find(p->evidence, ends[i]) != UINT32_MAX)) /* by stored samples alone */
+            o->choices[o->n_choices++] = ends[i];
 }
 
 /** A choice of revision and repeats, and at most how much it can tell for its price. */

@@ -90,8 +90,8 @@ void recall_verification(struct bisection *b, uint32_t suspect)
 
 const char *recall_source(const struct bisection *b)
 {
-    if (b->culprit != UINT32_MAX)
-        return b->standing[b->culprit].verified_in;
+    if (b->n_culprits > 0)
+        return b->standing[b->culprits[0]].verified_in;
     if (b->verdict == VERDICT_RANGE)
         for (uint32_t v = 0; v < b->range->n; v++)
             if (b->posterior->class_of[v] == b->answer_class && b->standing[v].verified_in)

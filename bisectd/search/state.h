@@ -99,7 +99,9 @@ struct bisection {
     bool is_finished, is_canceled, is_out_of_time;
     enum verdict_kind verdict;
     enum finding finding;
-    uint32_t culprit;      /* index; UINT32_MAX */
+    uint32_t n_culprits;
+    uint32_t culprits[MAX_STEPS]; /* indices, largest share first */
+    double shares[MAX_STEPS];
     uint32_t answer_class; /* class of a range; UINT32_MAX */
     char *unconfirmed;     /* why the trials ended without an answer; NULL: they did not */
     char *why;             /* for failed and inconclusive: one clause; NULL */
@@ -108,8 +110,9 @@ struct bisection {
 bool is_rate(const struct bisection *b);
 /** Tasks of one bisection out at a time; more workers would have next to nothing to add. */
 enum { MOST_OUT = 48 };
-/** Runs of each end before anything else. */
-enum { END_RUNS = 2 };
+/** Runs of each end before anything else: whole numbers may be counts without noise, which a second
+ *  run shows. */
+uint32_t end_runs(const struct bisection *b);
 
 /** The ends, and the merge bases where good is no ancestor. */
 uint32_t bisection_n_ends(const struct bisection *b);
@@ -121,14 +124,23 @@ bool bisection_is_out(const struct bisection *b, uint32_t v);
 /* judge.c */
 /** The smallest change worth a name, in the metric's unit. Pre: good was sampled. */
 double bisection_min_effect(const struct bisection *b);
+/** Values that never differ within a revision: any difference between revisions is a change. */
+bool has_no_spread(const struct bisection *b);
 /** What the posterior is to use, from the evidence so far. */
 struct scale bisection_scale(const struct bisection *b);
 /** Brings the posterior up to date. */
 void bisection_refresh(struct bisection *b);
-/** What the posterior allows: go on, or measure the ends again, or verify a suspect, or it is
- *  finished (then filled into b). */
-enum judgement { JUDGE_SEARCH, JUDGE_ENDS, JUDGE_VERIFY, JUDGE_FINISHED };
-enum judgement bisection_judge(struct bisection *b, uint32_t *verify);
+/** What the posterior allows: go on, or measure the ends again, or a suspect and its parents, or
+ *  verify a suspect with fresh builds, or it is finished (then filled into b). */
+enum judgement {
+    JUDGE_SEARCH,
+    JUDGE_ENDS,
+    JUDGE_REPEAT,
+    JUDGE_BESIDE,
+    JUDGE_VERIFY,
+    JUDGE_FINISHED
+};
+enum judgement bisection_judge(struct bisection *b, uint32_t *suspect);
 void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum finding finding,
                       const char *why, ...) PRINTF(4, 5);
 /** Commits that may be chosen for testing at this stage: on the main line with first_parent. */
@@ -148,7 +160,8 @@ void recall_verification(struct bisection *b, uint32_t suspect);
 const char *recall_source(const struct bisection *b);
 
 /* account.c */
-/** All runs cut at commit `c`: the two levels, their difference and its 95 % interval. */
+/** The runs before and after commit `c`, up to the next culprits: the two levels, their difference
+ *  and its 95 % interval. */
 void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out);
 /** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
 void say_change(const struct bisection *b, double good, double bad, struct buf *out);
@@ -213,9 +226,18 @@ json *comparison_posterior_json(const struct bisection *b);
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
+/** Runs that v needs before a suspect is named: the suspect and its parents more where runs go
+ *  astray, the ends before it is verified. */
+uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near);
+/** The suspect, its sampled parents and the ends, until each has as many runs as it needs. */
+struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect);
+/** One run of v. */
+struct task_spec *plan_one(struct bisection *b, uint32_t v);
 /** The next revision to test beside what is out, or NULL: nothing is worth it. `is_blind`: the ends
  *  have not been measured yet. */
 struct task_spec *plan_search(struct bisection *b, bool is_blind);
+/** Where no run tells much and the ends alone answer: all of them once more, up to a limit. */
+struct task_spec *plan_last_resort(struct bisection *b);
 /** Ordinal of a task out that builds a revision of which much less is to be learned by now than by
  *  what could start in its place; UINT32_MAX if there is none. */
 uint32_t plan_useless(const struct bisection *b);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-    VERIFY_RUNS_NOISY = 3, /* of each side; the posterior asks for more if it does not hold */
-    VERIFY_RUNS_EXACT = 5, /* values without spread: enough to see a count that flickers */
-    RUNS_AHEAD = 8,        /* of a revision being built so many are counted on: it is for them */
+    VERIFY_RUNS_NOISY = 3,     /* of each side; the posterior asks for more if it does not hold */
+    VERIFY_RUNS_EXACT = 5,     /* values without spread: enough to see a count that flickers */
+    RUNS_OF_LAST_RESORT = 500, /* of either end */
+    RUNS_AHEAD = 8, /* of a revision being built so many are counted on: it is for them */
 };
 static const double task_seconds = .1;      /* what a task costs beside builds and runs */
 static const double useless_part = .2;      /* of what else could start: worth breaking off */
@@ -98,6 +99,44 @@ struct task_spec *plan_none_check(struct bisection *b)
 
     t->is_verification = true;
     spec_add_rounds(t, b, ends, LEN(ends), VERIFY_RUNS_NOISY, false);
+    return t;
+}
+
+/** Build of a revision in a task, added if it is not there. */
+static uint32_t spec_find_build(struct task_spec *t, const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < t->n_builds; i++)
+        if (revision_equal(&t->builds[i].revision, &b->range->commits[v].id))
+            return i;
+    return spec_add_build(t, b, v, false);
+}
+
+struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect)
+{
+    struct task_spec *t = spec_new(b);
+    uint32_t all[3 + MAX_PARTNERS] = {suspect}, missing[3 + MAX_PARTNERS] = {0}, most = 0;
+    uint32_t n_near = 1 + verification_partners(b, suspect, all + 1, MAX_PARTNERS);
+    uint32_t n_all = n_near + 2;
+
+    all[n_near] = b->range->good;
+    all[n_near + 1] = b->bad_end;
+    for (uint32_t i = 0; i < n_all; i++) {
+        uint32_t slot = evidence_find(b->evidence, all[i]);
+        uint32_t wanted = runs_before_naming(b, suspect, all[i], i < n_near);
+        for (uint32_t j = 0; j < i; j++)
+            wanted = all[j] == all[i] ? 0 : wanted; /* counted before, among those near */
+        if (slot == UINT32_MAX || b->standing[all[i]].is_exhausted ||
+            b->evidence->sampled[slot].n_all >= wanted)
+            continue;
+        missing[i] = wanted - b->evidence->sampled[slot].n_all;
+        most = missing[i] > most ? missing[i] : most;
+    }
+    for (uint32_t round = 0; round < most; round++)
+        for (uint32_t i = 0; i < n_all; i++) {
+            uint32_t at = round % 2 == 0 ? i : n_all - 1 - i;
+            if (missing[at] > round)
+                spec_add_run(t, b, spec_find_build(t, b, all[at]), all[at]);
+        }
     return t;
 }
 
@@ -252,10 +291,18 @@ struct task_spec *plan_settling_first(struct bisection *b, uint32_t suspect)
     return NULL;
 }
 
-/** With several hosts a run says little without one of the good end taken on the same host. */
+struct task_spec *plan_one(struct bisection *b, uint32_t v)
+{
+    struct task_spec *t = spec_new(b);
+
+    spec_add_run(t, b, spec_add_build(t, b, v, false), v);
+    return t;
+}
+
+/** Where hosts differ or levels drift a run says little without one of the good end beside it. */
 static bool wants_reference(const struct bisection *b)
 {
-    return b->evidence->n_hosts > 1;
+    return posterior_wants_reference(b->posterior) && !has_no_spread(b);
 }
 
 /** The best revision to test that need not wait for the bytes of another. */
@@ -407,4 +454,22 @@ struct task_spec *plan_verification(struct bisection *b, uint32_t suspect)
     t->is_verification = true;
     spec_add_rounds(t, b, revisions, n, rounds, true);
     return t;
+}
+
+struct task_spec *plan_last_resort(struct bisection *b)
+{
+    uint32_t most = 0;
+
+    const struct posterior *p = b->posterior;
+
+    if (p->p_none + p->p_reversed + p->p_hump + p->p_merge_base < .5)
+        return NULL;
+    for (uint32_t i = 0; i < bisection_n_ends(b); i++) {
+        uint32_t v = bisection_end(b, i), slot = evidence_find(b->evidence, v);
+        if (slot == UINT32_MAX || b->standing[v].is_exhausted ||
+            b->standing[v].testable == TESTABLE_NO)
+            return NULL;
+        most = (uint32_t)fmax(most, b->evidence->sampled[slot].all.n);
+    }
+    return most < RUNS_OF_LAST_RESORT ? plan_ends(b, most + 2) : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/posterior.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "unit/run.h"
 #include "world.h"
@@ -29,7 +30,8 @@ static struct evidence *evidence_of_line(uint32_t n, const double (*runs)[2], ui
 
     for (uint32_t i = 0; i < n_runs; i++) {
         uint32_t slot, v = (uint32_t)runs[i][0];
-        if (!evidence_add(e, v, "host", runs[i][1], &slot))
+        struct observed run = {.at_ns = (int64_t)i * NS_PER_S, .seconds = 1, .value = runs[i][1]};
+        if (!evidence_add(e, v, "host", &run, &slot))
             continue;
         for (uint32_t c = 0; c <= v; c++)
             e->sampled[slot].is_ancestor[c] = 1;
@@ -91,6 +93,7 @@ START_TEST(belief_follows_the_runs)
     AUTO(evidence_free) struct evidence *e = evidence_of_line(9, rows[_i].runs, rows[_i].n_runs, p);
     double inside = 0;
 
+    evidence_settle(e, p->is_rate);
     posterior_update(p, e, scale);
     for (uint32_t c = rows[_i].want_low; c > 0 && c <= rows[_i].want_high; c++)
         inside += posterior_of(p, c);
@@ -115,7 +118,9 @@ START_TEST(shifting_and_scaling_changes_nothing)
     AUTO(posterior_free) struct posterior *q = posterior_new(9, line_weight, false, WORSE_UP, NULL);
     AUTO(evidence_free) struct evidence *e = evidence_of_line(9, runs, 40, p);
     AUTO(evidence_free) struct evidence *f = evidence_of_line(9, moved, 40, q);
+    evidence_settle(e, p->is_rate);
     posterior_update(p, e, scale);
+    evidence_settle(f, q->is_rate);
     posterior_update(q, f,
                      (struct scale){.min_effect = 8 * scale.min_effect, .floor = 8 * scale.floor});
     for (uint32_t c = 0; c < 9; c++)
@@ -138,7 +143,9 @@ START_TEST(order_of_runs_changes_nothing)
     AUTO(posterior_free) struct posterior *q = posterior_new(9, line_weight, false, WORSE_UP, NULL);
     AUTO(evidence_free) struct evidence *e = evidence_of_line(9, runs, 40, p);
     AUTO(evidence_free) struct evidence *f = evidence_of_line(9, back, 40, q);
+    evidence_settle(e, p->is_rate);
     posterior_update(p, e, scale);
+    evidence_settle(f, q->is_rate);
     posterior_update(q, f, scale);
     for (uint32_t c = 0; c < 9; c++)
         ck_assert_double_eq_tol(posterior_of(p, c), posterior_of(q, c), 1e-9);
@@ -181,6 +188,7 @@ START_TEST(rates_know_a_flaky_failure_from_a_pass)
     AUTO(evidence_free) struct evidence *e = evidence_of_line(9, passes, LEN(passes), p);
     double below = 0, middle = 0, above = 0;
 
+    evidence_settle(e, p->is_rate);
     posterior_update(p, e, (struct scale){.min_effect = .1});
     for (uint32_t c = 1; c <= 4; c++)
         below += posterior_of(p, c);

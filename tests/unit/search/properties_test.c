@@ -50,7 +50,7 @@ static const struct kind {
     {"normal noise, merges", {.n = 15, .level = 100, .effect = 5, .sd = 2, .p_merge = .35, .worse = WORSE_UP}, 1, 0, 0, 0},
     {"direction unknown", {.n = 12, .level = 100, .effect = -4, .sd = 2, .p_merge = .35, .worse = WORSE_EITHER}, 1, 0, 0, 0},
     {"no change", {.n = 15, .level = 100, .sd = 2, .p_merge = .35, .worse = WORSE_EITHER}, 1, 0, 0, 0},
-    {"hosts of different speed", {.n = 15, .level = 100, .effect = 8, .sd = 2, .p_merge = .35, .worse = WORSE_UP}, 3, 20, 0, 0},
+    {"hosts of different speed", {.n = 15, .level = 100, .effect = 12, .sd = 3, .p_merge = .35, .worse = WORSE_UP}, 3, 20, 0, 0},
     {"a level that drifts", {.n = 15, .level = 100, .effect = 8, .sd = 2, .p_merge = .35, .worse = WORSE_UP}, 1, 0, .1, 0},
     {"wild runs", {.n = 15, .level = 100, .effect = 6, .sd = 2, .p_merge = .35, .worse = WORSE_UP}, 1, 0, 0, .08},
     {"values without a spread", {.n = 15, .level = 100, .effect = 10, .p_merge = .35, .worse = WORSE_UP}, 1, 0, 0, 0},

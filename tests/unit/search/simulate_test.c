@@ -188,8 +188,8 @@ static const struct {
 } ours[] = {
     {"a large step", 20, 0, 0, 1, false, 1, 9, 16},
     {"no step", 0, 0, 0, 1, false, .8, 8, 400},
-    {"runs of the ends are at hand", 20, 0, 10, 1, false, 1, 9, 10},
-    {"a broken stretch", 20, .2, 0, 1, false, .9, 20, 30},
+    {"runs of the ends are at hand", 20, 0, 10, 1, false, 1, 9, 13},
+    {"a broken stretch", 20, .2, 0, 1, false, .9, 20, 60},
     {"four workers", 20, 0, 0, 4, false, 1, 40, 60},
     {"fresh builds of culprit and parent", 20, 0, 0, 1, true, 1, 11, 30},
 };
