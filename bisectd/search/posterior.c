@@ -11,12 +11,32 @@ static const double prior_none = .1, prior_reversed = .03, prior_merge_base = .0
 static const double prior_steps[MAX_STEPS + 1] = {0, 0, .12, .015, .003};
 static const double prior_mixed = .02; /* ... of steps that do not all go one way, as a part */
 
-enum { MAX_READINGS = 48, MANY_CLASSES = 48 };
-static const double weather_window = 4; /* logs below the best: not looked at further */
-static const double reading_window = 8; /* the same for several steps beside the best of all */
-static const double growth_window = 4;  /* such a reading is tried with one step more */
-/* logs that another step must explain to be looked at; with many classes there are many pairs */
-static const double least_gain = -3, least_gain_of_many = 2;
+enum { FEW_CLASSES = 6, MANY_CLASSES = 48 };
+enum { MAX_READINGS = 50 }; /* two, three and four of FEW_CLASSES in all ways */
+
+/** What is left unlooked at. Logs; windows are below the best. */
+static const struct pruning {
+    uint32_t max_classes;
+    double weather_window; /* of weathers */
+    double reading_window; /* of several steps beside the best of all */
+    double growth_window;  /* such a reading is tried with one step more */
+    double least_gain;     /* that another step must explain */
+    uint32_t max_grown;    /* readings that are tried with one step more */
+} prunings[] = {
+    /* Few are weighed in full. Many have very many pairs. */
+    {FEW_CLASSES, INFINITY, INFINITY, INFINITY, -INFINITY, MAX_READINGS},
+    {MANY_CLASSES, 4, 8, 4, -3, 8},
+    {UINT32_MAX, 4, 8, 4, 2, 8},
+};
+
+static const struct pruning *pruning_for(uint32_t n_classes)
+{
+    const struct pruning *out = prunings;
+
+    while (n_classes > out->max_classes)
+        out++;
+    return out;
+}
 
 struct posterior *posterior_new(uint32_t n_commits, const double *weight, bool is_rate,
                                 enum worse worse, const uint8_t *is_above_base)
@@ -242,6 +262,7 @@ struct sight {
     uint32_t n_rows; /* classes and, last, the merge base */
     uint32_t n_views;
     struct view views[MAX_WEATHERS];
+    const struct pruning *pruning;
     double log_best; /* of any hypothesis yet */
 };
 
@@ -285,7 +306,7 @@ static void drop_views(struct sight *s, double floor)
         best = fmax(best, v->log_best);
     }
     for (uint32_t g = 0; g < s->n_views; g++) {
-        if (s->views[g].log_best < best - weather_window)
+        if (s->views[g].log_best < best - s->pruning->weather_window)
             view_fini(&s->views[g]);
         else
             s->views[n++] = s->views[g];
@@ -299,6 +320,7 @@ static void sight_init(struct sight *s, const struct posterior *p, const struct 
     *s = (struct sight){.evidence = e,
                         .is_bad = is_bad,
                         .n_rows = p->n_classes + (p->has_merge_base ? 1 : 0),
+                        .pruning = pruning_for(p->n_classes),
                         .log_best = -INFINITY};
     if (p->is_rate)
         return;
@@ -546,7 +568,7 @@ static void offer_reading(struct posterior *p, struct sight *s, const struct rea
 {
     uint32_t i = p->n_readings;
 
-    if (!(r->p > s->log_best - reading_window))
+    if (!(r->p > s->log_best - s->pruning->reading_window))
         return;
     s->log_best = fmax(s->log_best, r->p);
     if (i == MAX_READINGS && p->readings[--i].p >= r->p)
@@ -562,9 +584,8 @@ static void read_pairs(struct posterior *p, struct sight *s)
     double power = s->views[0].sums.n_runs - 2, least[MAX_WEATHERS];
 
     for (uint32_t g = 0; g < s->n_views; g++)
-        least[g] =
-            (least_rest(&s->views[g], s->n_rows) + p->scale.floor * p->scale.floor) *
-            exp(-2 * (p->n_classes > MANY_CLASSES ? least_gain_of_many : least_gain) / power);
+        least[g] = (least_rest(&s->views[g], s->n_rows) + p->scale.floor * p->scale.floor) *
+                   exp(-2 * s->pruning->least_gain / power);
     for (uint32_t k = 0; k < p->n_classes; k++)
         for (uint32_t l = k + 1; l < p->n_classes; l++) {
             bool is_worth = false;
@@ -601,11 +622,11 @@ static bool is_known(const struct posterior *p, const struct reading *r)
 /** The likeliest readings of n steps, with one step more. */
 static void grow_readings(struct posterior *p, struct sight *s, uint32_t n)
 {
-    struct reading grown[8];
+    struct reading grown[MAX_READINGS];
     uint32_t n_grown = 0;
 
-    for (uint32_t i = 0; i < p->n_readings && n_grown < LEN(grown); i++)
-        if (p->readings[i].n == n && p->readings[i].p > s->log_best - growth_window)
+    for (uint32_t i = 0; i < p->n_readings && n_grown < s->pruning->max_grown; i++)
+        if (p->readings[i].n == n && p->readings[i].p > s->log_best - s->pruning->growth_window)
             grown[n_grown++] = p->readings[i];
     for (uint32_t i = 0; i < n_grown; i++)
         for (uint32_t k = 0; k < p->n_classes; k++) {
@@ -631,7 +652,8 @@ static void read_several(struct posterior *p, struct sight *s)
     for (uint32_t n = 2; n < MAX_STEPS; n++)
         grow_readings(p, s, n);
     /* Whatever order they came in. */
-    while (p->n_readings > 0 && p->readings[p->n_readings - 1].p < s->log_best - reading_window)
+    while (p->n_readings > 0 &&
+           p->readings[p->n_readings - 1].p < s->log_best - s->pruning->reading_window)
         p->n_readings--;
 }
 

@@ -7,7 +7,8 @@
  * staircase) or not (a hump); and, where good is no ancestor of bad, "the merge base is bad
  * already". Each under every weather (whitened.h) that the runs do not speak against. Commits that
  * the sampled revisions cannot tell apart share one likelihood; they form a class. A step smaller
- * than the minimum effect counts as no change.
+ * than the minimum effect counts as no change. Up to six classes are weighed in full; with more,
+ * weathers and steps that explain far less than others are left out.
  *
  * Pure; the same calls give the same answer. The probabilities of all hypotheses sum to one.
  */

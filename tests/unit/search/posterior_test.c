@@ -40,12 +40,20 @@ static struct evidence *evidence_of_line(uint32_t n, const double (*runs)[2], ui
     return e;
 }
 
+/** Of all hypotheses, worse being up; those of several steps are in several commits or, as humps,
+ * in none, and count once. */
 static double total(const struct posterior *p, uint32_t n)
 {
     double sum = p->p_none + p->p_reversed + p->p_merge_base;
 
     for (uint32_t c = 0; c < n; c++)
         sum += posterior_of(p, c);
+    for (uint32_t i = 0; i < p->n_readings; i++) {
+        const struct reading *r = &p->readings[i];
+        sum += r->p;
+        for (uint32_t j = 0; j < r->n; j++)
+            sum -= !r->is_hump && r->size[j] > 0 ? r->p : 0;
+    }
     return sum;
 }
 
