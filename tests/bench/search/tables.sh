@@ -271,6 +271,9 @@ table_steps() {
     cell --effect 2,4 --confidence .95 --trials 200
     row "$(printf '%-34s%s   %s' "both and only both" "$(numbers)" "$share_error")" \
         "$exact >= .9;exact" "$wrong <= .05;a third commit named" "${share_error/#-/1} <= .1;shares"
+    cell --effect 2,4 --confidence .95 --verify --trials 200
+    row "$(printf '%-34s%s   %s' "the same, verified" "$(numbers)" "$share_error")" \
+        "$exact >= .9;exact" "$wrong <= .05;a third commit named" "${share_error/#-/1} <= .1;shares"
 }
 
 table_broken() {
