@@ -8,7 +8,7 @@ enum { ENDS_BEFORE_VERIFICATION = 4 };
 static const double p_outside = .05; /* that the same bytes measure differently on purpose */
 /* A step beside those named is looked for where it is likelier than this; a faint one, which takes
  * many runs to find or to exclude, where it is there rather than not. */
-static const double beside_most = .04, beside_faint = .5, plain_sds = .8;
+static const double beside_most = .055, beside_faint = .5, plain_sds = .8;
 static const double sd_ratio = 2; /* ends that differ more than this have spreads of their own */
 
 /** Where bad runs also scatter more, the spread of the good ones says what is worth a name. */
