@@ -266,6 +266,16 @@ struct sight {
     double log_best; /* of any hypothesis yet */
 };
 
+/** No step at all; there may be no row either, when every candidate is excluded. */
+static struct split split_of_none(const struct view *v)
+{
+    return (struct split){.n = v->sums.n_runs,
+                          .n_hosts = 1,
+                          .s_yy = v->sums.yy,
+                          .mean = v->sums.mean,
+                          .ones = v->sums.ones};
+}
+
 static struct split split_of(const struct view *v, uint32_t k, uint32_t n_rows)
 {
     return (struct split){
@@ -437,7 +447,7 @@ static void fit_none(const struct posterior *p, const struct sight *s, struct fi
     *out = (struct fit_none){.log_none = -INFINITY};
     for (uint32_t g = 0; g < s->n_views; g++) {
         const struct view *v = &s->views[g];
-        struct split split = split_of(v, 0, s->n_rows);
+        struct split split = split_of_none(v);
         fit_normal_none(&split, p->scale, &fits[g]);
         out->log_none = log_add(out->log_none, fits[g].log_none + v->log_prior);
     }
