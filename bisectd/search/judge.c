@@ -5,6 +5,9 @@
 #include <string.h>
 
 enum { ENDS_BEFORE_VERIFICATION = 4 };
+/* Runs, and more for each sampled revision, after which no step is looked for beside those that
+ * are sure: levels that wander look like small steps for ever. */
+enum { PATIENCE = 40, PATIENCE_EACH = 6 };
 static const double p_outside = .05; /* that the same bytes measure differently on purpose */
 /* A step beside those named is looked for where it is likelier than this; a faint one, which takes
  * many runs to find or to exclude, where it is there rather than not. */
@@ -489,10 +492,11 @@ static enum judgement judge_steps(struct bisection *b, uint32_t *verify)
             return JUDGE_REPEAT;
         }
     }
-    double beside = posterior_beside(p, sure, n, 0);
+    bool is_patient = b->evidence->n_runs < PATIENCE + PATIENCE_EACH * b->evidence->n;
+    double beside = is_patient ? posterior_beside(p, sure, n, 0) : 0;
     if (beside >= beside_faint)
         return JUDGE_SEARCH;
-    if (posterior_beside(p, sure, n, plain_sds) >= beside_most) {
+    if (is_patient && posterior_beside(p, sure, n, plain_sds) >= beside_most) {
         if (n_named == 0 || !find_beside(b, sure, n, named, n_named, verify))
             return JUDGE_SEARCH;
         return JUDGE_BESIDE;
