@@ -96,14 +96,6 @@ static void fill_culprits(const struct bisection *b, struct verdict *out)
         fill_culprit(b, i, &out->culprits[i]);
 }
 
-static bool is_culprit(const struct bisection *b, uint32_t v)
-{
-    for (uint32_t i = 0; i < b->n_culprits; i++)
-        if (b->culprits[i] == v)
-            return true;
-    return false;
-}
-
 static int by_probability(const void *a, const void *b)
 {
     double pa = ((const struct candidate *)a)->probability;

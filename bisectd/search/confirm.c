@@ -17,11 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WITHOUT, WITH }; /* the commits of a trial's range */
-enum {
-    LEAST_BUDGET = 8,     /* runs: fewer decide nothing */
-    MAX_NAMED = MAX_STEPS /* culprits of one bisection */
-};
+enum { WITHOUT, WITH };    /* the commits of a trial's range */
+enum { LEAST_BUDGET = 8 }; /* runs: fewer decide nothing */
 
 static const struct commit *bad_end(const struct bisection *b)
 {
@@ -324,23 +321,6 @@ static void give_up(struct bisection *b, const char *why)
     b->unconfirmed = mem_dup(why);
 }
 
-/** What the judge has named; returns how many. */
-static uint32_t named(const struct bisection *b, uint32_t out[MAX_NAMED])
-{
-    memcpy(out, b->culprits, b->n_culprits * sizeof(*out));
-    return b->n_culprits;
-}
-
-static bool is_named(const struct bisection *b, uint32_t culprit)
-{
-    uint32_t list[MAX_NAMED], n = named(b, list);
-
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i] == culprit)
-            return true;
-    return false;
-}
-
 /** The judge is to be asked again; it will say the same, since no evidence comes in. */
 static void reopen(struct bisection *b)
 {
@@ -384,19 +364,20 @@ static bool move_on(struct bisection *b, uint32_t culprit, struct effects *out,
 
 struct task_spec *confirm_next(struct bisection *b, struct effects *out)
 {
-    uint32_t list[MAX_NAMED], n = named(b, list);
     struct task_spec *next = NULL;
 
     if (!b->is_confirming || b->is_unverified || b->verdict != VERDICT_CULPRIT)
         return NULL;
-    for (uint32_t i = 0; i < n && !b->unconfirmed; i++)
-        if (move_on(b, list[i], out, &next))
+    for (uint32_t i = 0; i < b->n_culprits && !b->unconfirmed; i++)
+        if (move_on(b, b->culprits[i], out, &next)) /* which reopens: there are none now */
             return next;
-    for (uint32_t i = 0; i < n; i++)
-        if (find(b, list[i]) && outcome_of(find(b, list[i])) == CONFIRMATION_REFUTED) {
-            refute(b, find(b, list[i]));
+    for (uint32_t i = 0; i < b->n_culprits; i++) {
+        struct trial *t = find(b, b->culprits[i]);
+        if (t && outcome_of(t) == CONFIRMATION_REFUTED) {
+            refute(b, t);
             return NULL;
         }
+    }
     return NULL;
 }
 
@@ -450,7 +431,7 @@ void confirm_fill(const struct bisection *b, struct verdict *out)
         out->cost.n_runs += t->comparison->cost.n_runs;
         /* A refutation is the message already; else only a culprit is worth a word on its own. */
         bool is_worth_saying =
-            !b->is_finished || (out->kind == VERDICT_CULPRIT && is_named(b, t->culprit));
+            !b->is_finished || (out->kind == VERDICT_CULPRIT && is_culprit(b, t->culprit));
         if (!is_worth_saying)
             continue;
         char *whole =

@@ -155,9 +155,9 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *values, uint32_t n)
+/** Of sorted values. */
+static double middle(const double *values, uint32_t n)
 {
-    qsort(values, n, sizeof(*values), by_size);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -186,12 +186,13 @@ static double robust_sd(const struct evidence *e)
     for (uint32_t s = 0; s < e->n; s++)
         for (uint32_t h = 0; h < e->n_hosts; h++) {
             uint32_t n = values_of(e, s, h, room), skipped = n > 0 ? (n - 1) / 2 : 0;
-            double center = n > 0 ? median(room, n) : 0, wider = n > 1 ? sqrt(n / (n - 1.)) : 0;
+            double center = n > 0 ? middle(room, n) : 0, wider = n > 1 ? sqrt(n / (n - 1.)) : 0;
             for (uint32_t i = 0; i < n; i++) /* as many distances as degrees of freedom */
                 if (i != skipped)
                     off[n_off++] = wider * fabs(room[i] - center);
         }
-    double sd = n_off < 2 ? INFINITY : median(off, n_off) * 1.4826 * (1 + few_runs / n_off);
+    qsort(off, n_off, sizeof(*off), by_size);
+    double sd = n_off < 2 ? INFINITY : middle(off, n_off) * 1.4826 * (1 + few_runs / n_off);
     mem_free(room);
     return sd;
 }
@@ -207,7 +208,7 @@ static double *centers_of(const struct evidence *e, double sd)
         for (uint32_t h = 0; h < e->n_hosts; h++) {
             uint32_t n = values_of(e, s, h, room);
             bool is_one = n >= 3 || (n == 2 && room[1] - room[0] <= wide_sds * M_SQRT2 * sd);
-            centers[s * e->n_hosts + h] = is_one ? median(room, n) : NAN;
+            centers[s * e->n_hosts + h] = is_one ? middle(room, n) : NAN;
         }
     mem_free(room);
     return centers;
@@ -318,7 +319,7 @@ static void whiten(struct evidence *e)
     const struct observed **last = mem_array(e->n_hosts + 1, sizeof(*last));
 
     for (uint32_t g = 0; g < e->n_weathers; g++)
-        if (e->n_whitened == 0 || e->weathers[g].slot_cap < e->n)
+        if (e->weathers[g].slot_cap < e->n)
             e->n_whitened = 0;
     for (uint32_t g = 0; g < e->n_weathers && e->n_whitened == 0; g++)
         whitened_reset(&e->weathers[g], e->n);

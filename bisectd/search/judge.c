@@ -229,6 +229,14 @@ static void fill_shares(struct bisection *b)
         b->shares[i] /= sum;
 }
 
+bool is_culprit(const struct bisection *b, uint32_t v)
+{
+    for (uint32_t i = 0; i < b->n_culprits; i++)
+        if (b->culprits[i] == v)
+            return true;
+    return false;
+}
+
 static void name_culprits(struct bisection *b, const uint32_t *commits, uint32_t n)
 {
     b->n_culprits = n;
@@ -264,7 +272,6 @@ static uint32_t next_to_verify(struct bisection *b, const uint32_t *suspects, ui
     *has_failed = false;
     for (uint32_t i = 0; i < n && !b->is_unverified; i++) {
         const struct standing *s = &b->standing[suspects[i]];
-        recall_verification(b, suspects[i]);
         if (s->is_verified)
             continue;
         if (s->n_fresh_failed < 2)
@@ -285,10 +292,10 @@ static uint32_t runs_of(const struct bisection *b, uint32_t v)
     return slot == UINT32_MAX ? UINT32_MAX : b->evidence->sampled[slot].n_all;
 }
 
-uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
+static uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v,
+                                   bool is_near)
 {
-    const struct evidence *e = b->evidence;
-    uint32_t near = !is_near ? 1 : e->n_wide < 2 ? 2 : 3;
+    uint32_t near = !is_near ? 1 : b->evidence->n_wide < 2 ? 2 : 3;
 
     if (is_rate(b) || has_no_spread(b))
         return 1;
@@ -299,25 +306,27 @@ uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_
     return near;
 }
 
-static bool is_short_of_runs(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
+uint32_t runs_missing(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
 {
-    uint32_t n = runs_of(b, v);
+    uint32_t have = runs_of(b, v), wanted = runs_before_naming(b, suspect, v, is_near);
 
-    return n != UINT32_MAX && !b->standing[v].is_exhausted &&
-           n < runs_before_naming(b, suspect, v, is_near);
+    if (have == UINT32_MAX || b->standing[v].is_exhausted)
+        return 0;
+    return wanted > have ? wanted - have : 0;
 }
 
 /** One whose only run, or its parent's, may have gone astray. */
 static bool is_in_doubt(const struct bisection *b, uint32_t suspect)
 {
-    uint32_t partners[4], n = verification_partners(b, suspect, partners, LEN(partners));
-    bool is_short = is_short_of_runs(b, suspect, suspect, true) ||
-                    is_short_of_runs(b, suspect, b->range->good, false) ||
-                    is_short_of_runs(b, suspect, b->bad_end, false);
+    uint32_t partners[MAX_PARTNERS];
+    uint32_t n = verification_partners(b, suspect, partners, LEN(partners));
+    uint32_t missing = runs_missing(b, suspect, suspect, true) +
+                       runs_missing(b, suspect, b->range->good, false) +
+                       runs_missing(b, suspect, b->bad_end, false);
 
     for (uint32_t i = 0; i < n; i++)
-        is_short |= is_short_of_runs(b, suspect, partners[i], true);
-    return is_short;
+        missing += runs_missing(b, suspect, partners[i], true);
+    return missing > 0;
 }
 
 static enum judgement settle_culprits(struct bisection *b, const uint32_t *commits, uint32_t n,
@@ -339,6 +348,7 @@ static enum judgement settle_range(struct bisection *b, uint32_t k, uint32_t *ve
     uint32_t suspect = last_testable(b, k);
     bool has_failed;
 
+    recall_verification(b, suspect);
     *verify = next_to_verify(b, &suspect, 1, &has_failed);
     if (*verify != UINT32_MAX)
         return JUDGE_VERIFY;
@@ -455,8 +465,8 @@ static bool find_beside(const struct bisection *b, const uint32_t *sure, uint32_
         return false;
     uint32_t low = b->range->good, high = b->bad_end;
     for (uint32_t i = 0; i < n_named; i++) {
-        uint32_t parents[4];
-        verification_partners(b, named[i], parents, 4);
+        uint32_t parents[MAX_PARTNERS];
+        verification_partners(b, named[i], parents, LEN(parents));
         if (named[i] <= step && (low == b->range->good || named[i] > low))
             low = named[i];
         if (named[i] > step && (high == b->bad_end || parents[0] < high))

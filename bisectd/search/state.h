@@ -226,9 +226,12 @@ json *comparison_posterior_json(const struct bisection *b);
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
-/** Runs that v needs before a suspect is named: the suspect and its parents more where runs go
- *  astray, the ends before it is verified. */
-uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near);
+/** Runs that v lacks before a suspect is named: `is_near` is the suspect or a parent of it, which
+ *  need more where runs go astray; the ends need some before it is verified. 0 where no more can be
+ *  had. */
+uint32_t runs_missing(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near);
+/** Whether v is among the commits named. */
+bool is_culprit(const struct bisection *b, uint32_t v);
 /** The suspect, its sampled parents and the ends, until each has as many runs as it needs. */
 struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect);
 /** One run of v. */

@@ -16,6 +16,14 @@ static const double task_seconds = .1;      /* what a task costs beside builds a
 static const double useless_part = .2;      /* of what else could start: worth breaking off */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
+static bool is_listed(const uint32_t *list, uint32_t n, uint32_t v)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == v)
+            return true;
+    return false;
+}
+
 static struct task_spec *spec_new(const struct bisection *b)
 {
     struct task_spec *t = mem_alloc(sizeof(*t));
@@ -58,37 +66,53 @@ static void spec_add_run(struct task_spec *t, const struct bisection *b, uint32_
     t->runs[t->n_runs++] = (struct task_run){build, number, seed_of(b, v, number)};
 }
 
-/** Every revision once a round, every second round backwards, so that a drift falls on all alike.
- */
-static void spec_add_rounds(struct task_spec *t, const struct bisection *b,
-                            const uint32_t *revisions, uint32_t n, uint32_t rounds, bool is_fresh)
+/** Runs of one revision in a task. */
+struct turn {
+    uint32_t v, build, n_runs;
+};
+
+/** One run of each in turn while it has some left, every second round backwards, so that a drift
+ *  falls on all alike. */
+static void spec_add_turns(struct task_spec *t, const struct bisection *b, const struct turn *turns,
+                           uint32_t n)
 {
+    uint32_t rounds = 0;
+
     for (uint32_t i = 0; i < n; i++)
-        spec_add_build(t, b, revisions[i], is_fresh);
+        rounds = turns[i].n_runs > rounds ? turns[i].n_runs : rounds;
     for (uint32_t round = 0; round < rounds; round++)
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t at = round % 2 == 0 ? i : n - 1 - i;
-            spec_add_run(t, b, at, revisions[at]);
+            const struct turn *turn = &turns[round % 2 == 0 ? i : n - 1 - i];
+            if (turn->n_runs > round)
+                spec_add_run(t, b, turn->build, turn->v);
         }
 }
 
-/** Rounds over all ends, every second one backwards, so that a drift falls on all alike. */
+static void spec_add_rounds(struct task_spec *t, const struct bisection *b,
+                            const uint32_t *revisions, uint32_t n, uint32_t rounds, bool is_fresh)
+{
+    struct turn turns[1 + MAX_PARTNERS];
+
+    for (uint32_t i = 0; i < n; i++)
+        turns[i] =
+            (struct turn){revisions[i], spec_add_build(t, b, revisions[i], is_fresh), rounds};
+    spec_add_turns(t, b, turns, n);
+}
+
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs)
 {
     struct task_spec *t = spec_new(b);
     uint32_t n = bisection_n_ends(b);
+    struct turn *turns = mem_array(n, sizeof(*turns));
 
-    for (uint32_t i = 0; i < n; i++)
-        spec_add_build(t, b, bisection_end(b, i), false);
-    for (uint32_t round = 0; round < n_runs; round++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t end = round % 2 == 0 ? i : n - 1 - i;
-            uint32_t v = bisection_end(b, end);
-            uint32_t slot = evidence_find(b->evidence, v);
-            double have = slot == UINT32_MAX ? 0 : b->evidence->sampled[slot].all.n;
-            if (have + round < n_runs)
-                spec_add_run(t, b, end, v);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = bisection_end(b, i), slot = evidence_find(b->evidence, v);
+        uint32_t have = slot == UINT32_MAX ? 0 : (uint32_t)b->evidence->sampled[slot].all.n;
+        turns[i] =
+            (struct turn){v, spec_add_build(t, b, v, false), have < n_runs ? n_runs - have : 0};
+    }
+    spec_add_turns(t, b, turns, n);
+    mem_free(turns);
     return t;
 }
 
@@ -102,41 +126,22 @@ struct task_spec *plan_none_check(struct bisection *b)
     return t;
 }
 
-/** Build of a revision in a task, added if it is not there. */
-static uint32_t spec_find_build(struct task_spec *t, const struct bisection *b, uint32_t v)
-{
-    for (uint32_t i = 0; i < t->n_builds; i++)
-        if (revision_equal(&t->builds[i].revision, &b->range->commits[v].id))
-            return i;
-    return spec_add_build(t, b, v, false);
-}
-
 struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect)
 {
     struct task_spec *t = spec_new(b);
-    uint32_t all[3 + MAX_PARTNERS] = {suspect}, missing[3 + MAX_PARTNERS] = {0}, most = 0;
+    uint32_t all[3 + MAX_PARTNERS] = {suspect};
     uint32_t n_near = 1 + verification_partners(b, suspect, all + 1, MAX_PARTNERS);
-    uint32_t n_all = n_near + 2;
+    struct turn turns[3 + MAX_PARTNERS] = {{0}};
 
     all[n_near] = b->range->good;
     all[n_near + 1] = b->bad_end;
-    for (uint32_t i = 0; i < n_all; i++) {
-        uint32_t slot = evidence_find(b->evidence, all[i]);
-        uint32_t wanted = runs_before_naming(b, suspect, all[i], i < n_near);
-        for (uint32_t j = 0; j < i; j++)
-            wanted = all[j] == all[i] ? 0 : wanted; /* counted before, among those near */
-        if (slot == UINT32_MAX || b->standing[all[i]].is_exhausted ||
-            b->evidence->sampled[slot].n_all >= wanted)
-            continue;
-        missing[i] = wanted - b->evidence->sampled[slot].n_all;
-        most = missing[i] > most ? missing[i] : most;
+    for (uint32_t i = 0; i < n_near + 2; i++) {
+        uint32_t missing = runs_missing(b, suspect, all[i], i < n_near);
+        /* One that is listed before is counted there, among those near. */
+        if (missing > 0 && !is_listed(all, i, all[i]))
+            turns[i] = (struct turn){all[i], spec_add_build(t, b, all[i], false), missing};
     }
-    for (uint32_t round = 0; round < most; round++)
-        for (uint32_t i = 0; i < n_all; i++) {
-            uint32_t at = round % 2 == 0 ? i : n_all - 1 - i;
-            if (missing[at] > round)
-                spec_add_run(t, b, spec_find_build(t, b, all[at]), all[at]);
-        }
+    spec_add_turns(t, b, turns, n_near + 2);
     return t;
 }
 
@@ -419,14 +424,6 @@ static uint32_t good_below(const struct bisection *b, uint32_t v)
     return best;
 }
 
-static bool is_listed(const uint32_t *list, uint32_t n, uint32_t v)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i] == v)
-            return true;
-    return false;
-}
-
 uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *out, uint32_t max)
 {
     const struct commit *c = &b->range->commits[v];
@@ -458,9 +455,8 @@ struct task_spec *plan_verification(struct bisection *b, uint32_t suspect)
 
 struct task_spec *plan_last_resort(struct bisection *b)
 {
-    uint32_t most = 0;
-
     const struct posterior *p = b->posterior;
+    uint32_t most = 0;
 
     if (p->p_none + p->p_reversed + p->p_hump + p->p_merge_base < .5)
         return NULL;

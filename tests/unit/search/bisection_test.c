@@ -56,23 +56,10 @@ static const struct {
 };
 /* clang-format on */
 
-/** Sanitizers look at the code, not at the odds: a few seeds do. */
-static uint32_t seeds_of(uint32_t n)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return n < 5 ? n : 5;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return n < 5 ? n : 5;
-#endif
-#endif
-    return n;
-}
-
 START_TEST(searches_end_right)
 {
     struct world w = rows[_i].w;
-    uint32_t n_seeds = seeds_of(rows[_i].n_seeds);
+    uint32_t n_seeds = seeds_of(rows[_i].n_seeds, 5);
     uint32_t allowed = rows[_i].n_seeds - rows[_i].least_right;
     uint32_t right = 0, wrong = 0;
     double n_runs = 0;

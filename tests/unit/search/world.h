@@ -59,4 +59,7 @@ double uniform_of(uint64_t x);
 struct range *world_range(const struct world *w);
 struct request *world_request(const struct world *w);
 
+/** Sanitizers look at the code, not at the odds: at most `few` seeds of n do there. */
+uint32_t seeds_of(uint32_t n, uint32_t few);
+
 #endif
