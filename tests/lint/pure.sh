@@ -38,7 +38,7 @@ defined() {
     nm -g --defined-only "$1" 2> "$work/errors" | awk 'NF == 3 {print $3}'
 }
 defined "$build/libbase.a" |
-    grep -vE '^(file_|fd_|subprocess_|random_|log_|path_real$|path_of_program$|zstd_.*_fd$|mono_now$|utc_now$)' \
+    grep -vE '^(file_|fd_|subprocess_|random_|log_|path_real$|path_of_program$|stream_|zstd_.*_fd$|mono_now$|utc_now$)' \
         > "$work/names.base" || true
 
 archives=() missing=()

@@ -120,6 +120,110 @@ START_TEST(a_small_bomb_stops_at_the_limit)
 }
 END_TEST
 
+/* Any descriptor */
+
+/** `gzip -n` of "hello\n", as printed by xxd. */
+static const unsigned char gzip_hello[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+                                           0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0xe7, 0x02, 0x00,
+                                           0x20, 0x30, 0x3a, 0x36, 0x06, 0x00, 0x00, 0x00};
+
+/** Reads all in pieces of `step`; the code of the first failure. */
+static enum err_code drain(const struct buf *bytes, size_t step, struct buf *out, struct err *e)
+{
+    AUTO(stream_free) struct stream *s = stream_new(file_with(bytes));
+    size_t got = 0;
+
+    do {
+        enum err_code rc = stream_read(s, buf_room(out, step), step, &got, e);
+        if (rc)
+            return rc;
+        out->len += got;
+    } while (got > 0);
+    ck_assert_int_eq(stream_read(s, buf_room(out, step), step, &got, e), ERR_OK);
+    ck_assert_uint_eq(got, 0);
+    return ERR_OK;
+}
+
+static const struct {
+    const char *name;
+    size_t n_gzip, n_zstd; /* members or frames */
+    const char *plain;
+    const char *want;
+} packed[] = {
+    {"nothing", 0, 0, "", ""},
+    {"one byte", 0, 0, "x", "x"},
+    {"plain text", 0, 0, "plain text\n", "plain text\n"},
+    {"a gzip member", 1, 0, "", "hello\n"},
+    {"three gzip members", 3, 0, "", "hello\nhello\nhello\n"},
+    {"a zstd frame", 0, 1, "", "hello\n"},
+    {"three zstd frames", 0, 3, "", "hello\nhello\nhello\n"},
+};
+
+START_TEST(reads_what_it_is_given)
+{
+    static const size_t steps[] = {1, 2, 7, 4096};
+
+    for (size_t k = 0; k < LEN(steps); k++) {
+        AUTO(buf_fini) struct buf in = {0};
+        AUTO(buf_fini) struct buf out = {0};
+        struct err e = {0};
+        for (size_t i = 0; i < packed[_i].n_gzip; i++)
+            buf_add(&in, gzip_hello, sizeof(gzip_hello));
+        for (size_t i = 0; i < packed[_i].n_zstd; i++)
+            zstd_pack("hello\n", 6, &in);
+        buf_adds(&in, packed[_i].plain);
+        ck_assert_msg(drain(&in, steps[k], &out, &e) == ERR_OK, "%s: %s", packed[_i].name, e.text);
+        ck_assert_str_eq(buf_str(&out), packed[_i].want);
+    }
+}
+END_TEST
+
+START_TEST(reads_much)
+{
+    AUTO(buf_fini) struct buf plain = {0};
+    AUTO(buf_fini) struct buf frames = {0};
+    AUTO(buf_fini) struct buf out = {0};
+    struct err e = {0};
+
+    fill(&plain, lengths[_i]);
+    ck_assert_int_eq(drain(&plain, 100000, &out, &e), ERR_OK);
+    ck_assert(out.len == plain.len && memcmp(buf_str(&out), buf_str(&plain), out.len) == 0);
+    buf_clear(&out);
+    zstd_pack(buf_str(&plain), plain.len, &frames);
+    ck_assert_msg(drain(&frames, 100000, &out, &e) == ERR_OK, "%s", e.text);
+    ck_assert(out.len == plain.len && memcmp(buf_str(&out), buf_str(&plain), out.len) == 0);
+}
+END_TEST
+
+START_TEST(packed_data_that_is_cut_or_damaged_is_an_error)
+{
+    AUTO(buf_fini) struct buf frame = {0};
+    struct err e = {0};
+
+    zstd_pack("hello\n", 6, &frame);
+    for (size_t n = 4; n < frame.len; n++) {
+        AUTO(buf_fini) struct buf in = {0};
+        AUTO(buf_fini) struct buf out = {0};
+        buf_add(&in, frame.data, n);
+        ck_assert_int_eq(drain(&in, 100, &out, &e), ERR_INVALID);
+    }
+    for (size_t n = 2; n < sizeof(gzip_hello); n++) {
+        AUTO(buf_fini) struct buf in = {0};
+        AUTO(buf_fini) struct buf out = {0};
+        buf_add(&in, gzip_hello, n);
+        ck_assert_int_eq(drain(&in, 100, &out, &e), ERR_INVALID);
+        ck_assert_str_eq(e.text, "packed data ends too early");
+    }
+    for (size_t n = 10; n < sizeof(gzip_hello); n++) { /* before it is what nobody checks */
+        AUTO(buf_fini) struct buf in = {0};
+        AUTO(buf_fini) struct buf out = {0};
+        buf_add(&in, gzip_hello, sizeof(gzip_hello));
+        in.data[n] ^= 0x55;
+        ck_assert_int_eq(drain(&in, 100, &out, &e), ERR_INVALID);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -127,6 +231,9 @@ int main(void)
         {streams_descriptors, LEN(lengths)},
         {refuses_damage, LEN(bad)},
         {a_small_bomb_stops_at_the_limit, 1},
+        {reads_what_it_is_given, LEN(packed)},
+        {reads_much, LEN(lengths)},
+        {packed_data_that_is_cut_or_damaged_is_an_error, 1},
     };
     return unit_run("stream", tests, LEN(tests));
 }
