@@ -10,7 +10,7 @@
  */
 static const struct {
     const char *name;
-    double a[10], b[10];
+    double a[12], b[12];
     uint32_t n_a, n_b;
     double mann_whitney, kolmogorov_smirnov;
 } rows[] = {
@@ -38,6 +38,13 @@ static const struct {
      -1},
     {"overlapping by one", {10, 11, 12, 13}, {12.5, 13.5, 14.5, 15.5}, 4, 4, .06060197, -1},
     {"the same numbers", {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, 5, 5, 1, 1},
+    {"ten percent more in twelve",
+     {100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 101, 100},
+     {110, 111, 109, 110, 112, 108, 110, 111, 109, 110, 111, 110},
+     12,
+     12,
+     2.9973225e-05,
+     -1},
     {"one constant", {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, 5, 5, 1, 1},
     {"one value each", {0}, {1}, 1, 1, -1, .2890414283708268},
 };
