@@ -43,8 +43,9 @@ static void name_folders(struct workshop *w)
 static enum err_code clean(struct workshop *w, struct err *e)
 {
     AUTO(mem_free) char *state = mem_printf("%s.state", w->source);
-    const char *const old[] = {w->source, state,  w->parked, w->ready,
-                               w->home,   w->tmp, w->out,    w->scratch};
+    AUTO(mem_free) char *kind = mem_printf("%s.kind", w->out); /* see workers/measure/schedule.h */
+    const char *const old[] = {w->source, state,  w->parked, w->ready,  w->home,
+                               w->tmp,    w->out, kind,      w->scratch};
     enum err_code code = ERR_OK;
 
     for (size_t i = 0; !code && i < LEN(old); i++)

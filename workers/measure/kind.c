@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workers/measure/kind.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { QUOTED_BYTES = 120 };
 
 /* clang-format off */
 const struct kind_row kind_rows[] = {
-    {METRIC_VALUE, false, kind_value},
-    {METRIC_EXIT,  true,  kind_exit},
-    {METRIC_WALL,  false, kind_wall},
-    {METRIC_CPU,   false, kind_cpu},
-    {METRIC_RSS,   false, kind_rss},
+/*   kind, any exit status is a measurement, wraps the command, reads */
+    {METRIC_VALUE, false, NULL, kind_value},
+    {METRIC_EXIT,  true,  NULL, kind_exit},
+    {METRIC_WALL,  false, NULL, kind_wall},
+    {METRIC_CPU,   false, NULL, kind_cpu},
+    {METRIC_RSS,   false, NULL, kind_rss},
 };
 /* clang-format on */
 const size_t n_kind_rows = LEN(kind_rows);
@@ -47,6 +53,36 @@ void reading_quote(struct reading *r, const char *what, const struct observation
     clip_last_line(o->log, QUOTED_BYTES, &last);
     snprintf(r->reason, sizeof(r->reason), "%s%s%s%s", what, o->outcome->reason,
              last.len ? ": " : "", buf_str(&last));
+}
+
+/** Where PATH has the program; NULL if nowhere. Caller frees with mem_free. */
+static char *find_program(const char *program)
+{
+    const char *path = getenv("PATH");
+
+    for (const char *at = path ? path : ""; *at;) {
+        size_t n = strcspn(at, ":");
+        AUTO(mem_free) char *folder = mem_dup_n(at, n);
+        AUTO(mem_free) char *file = path_join(folder, program);
+        struct stat s;
+        if (n > 0 && stat(file, &s) == 0 && S_ISREG(s.st_mode) && access(file, X_OK) == 0)
+            return TAKE(file);
+        at += n + (at[n] == ':');
+    }
+    return NULL;
+}
+
+enum err_code kind_program(const char *program, const char *package, struct buf *out, struct err *e)
+{
+    AUTO(mem_free) char *file = find_program(program);
+
+    if (!file)
+        return err_set(e, ERR_NOT_FOUND,
+                       "this worker has no %s, which the metric needs: install the package %s",
+                       program, package);
+    buf_adds(out, "exec ");
+    text_shell(out, file);
+    return ERR_OK;
 }
 
 void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r)

@@ -11,6 +11,8 @@ struct observation {
     const struct job_outcome *outcome;
     const struct clip *out; /* the command's stdout, or what it wrote to the metric's file */
     const struct clip *log; /* stdout and stderr as they came */
+    const char *folder;     /* the kind's own, as the job left it; NULL: it asked for none */
+    struct clip *notes;     /* lines to add to the run's log: what the number does not say */
 };
 
 /** What came of it. Pre: written fresh ({0}, value nan). */
@@ -29,6 +31,16 @@ struct kind_row {
     enum metric_kind kind;
     bool takes_any_exit; /* a status is what it measures; for the rest, one that is not 0 is a
                             failure to measure and does not get to `read` */
+    /**
+     * Writes the shell command that is run in place of the metric's own, which it wraps; its exit
+     * status is to be that one's. NULL: the metric's own is run.
+     *
+     * `folder`: for what the wrapper leaves for `read`; empty before each run, beside $BISECTD_OUT,
+     *           and seen by the job at the same path.
+     * Errors: in words, after "cannot measure: "; nothing is run then, and trying again is no use.
+     */
+    enum err_code (*command)(const struct metric *m, const char *folder, struct buf *out,
+                             struct err *e);
     void (*read)(const struct observation *o, struct reading *r);
 };
 extern const struct kind_row kind_rows[];
@@ -36,6 +48,9 @@ extern const size_t n_kind_rows;
 /** NULL for one that this worker cannot measure. */
 const struct kind_row *kind_of(enum metric_kind kind);
 
+/** "exec PROGRAM", or ERR_NOT_FOUND that names the Debian package it comes with. For `command`. */
+MUST_CHECK enum err_code kind_program(const char *program, const char *package, struct buf *out,
+                                      struct err *e);
 /** The reading of a job, whatever its end; limits in time are the caller's to judge. */
 void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r);
 

@@ -25,6 +25,7 @@ struct stand {
 struct taking {
     const struct schedule *s;
     const struct kind_row *kind;
+    char *own;            /* folder of the kind, beside `out`; NULL: it has none */
     struct stand *stands; /* of each build */
     uint32_t staged;      /* whose folder is at place.source */
     char *aborted;        /* why the whole task has ended; NULL: it has not */
@@ -44,6 +45,7 @@ static void taking_fini(struct taking *t)
         mem_free(t->stands[i].given_up);
     mem_free(t->stands);
     mem_free(t->aborted);
+    mem_free(t->own);
     for (size_t i = 0; i < t->n_results; i++)
         run_result_fini(&t->results[i]);
     mem_free(t->results);
@@ -107,12 +109,14 @@ struct execution {
     struct clip out; /* stdout, or the metric's file */
     struct clip log; /* stdout and stderr */
     bool has_folder; /* the command has left the folder that it ran in */
+    char *refused;   /* nothing was run: why, for people; NULL: it was */
 };
 
 static void execution_fini(struct execution *x)
 {
     clip_fini(&x->out);
     clip_fini(&x->log);
+    mem_free(x->refused);
 }
 DEFINE_AUTO_FINI(struct execution, execution_fini)
 
@@ -142,24 +146,48 @@ static void fill_environment(const struct schedule *s, const struct task_run *ru
     job_env_set(env, "BISECTD_OUT", s->out);
 }
 
+static enum err_code make_folders(const struct taking *t, struct err *e)
+{
+    const char *const folders[] = {t->s->out, t->s->place.tmp, t->own};
+    enum err_code code = ERR_OK;
+
+    for (size_t i = 0; !code && i < LEN(folders) && folders[i]; i++)
+        code = job_folder_empty(folders[i], e);
+    return code;
+}
+
+/** The command as the kind wraps it, if it does; else why it cannot. Caller frees with mem_free. */
+static char *wrap_command(const struct taking *t, struct buf *out)
+{
+    struct err e = {0};
+
+    if (!t->own || t->kind->command(t->s->metric, t->own, out, &e) == ERR_OK)
+        return NULL;
+    return mem_printf("cannot measure: %s", e.text);
+}
+
 /** Pre: the run's build is staged. */
 static enum err_code execute(const struct taking *t, const struct task_run *run,
                              struct execution *x, struct err *e)
 {
     const struct schedule *s = t->s;
-    const char *const watched[] = {s->place.source, s->place.home, s->place.tmp, s->out, NULL};
+    const char *const watched[] = {s->place.source, s->place.home, s->place.tmp,
+                                   s->out,          t->own,        NULL};
+    AUTO(buf_fini) struct buf wrapped = {0};
     struct strings env = {0};
     size_t keep = sandbox_output_bytes(&s->project->sandbox);
 
     clip_init(&x->out, keep);
     clip_init(&x->log, keep);
-    enum err_code code = job_folder_empty(s->out, e);
-    if (!code)
-        code = job_folder_empty(s->place.tmp, e);
+    x->has_folder = true;
+    enum err_code code = make_folders(t, e);
     if (code)
         return code;
+    x->refused = wrap_command(t, &wrapped);
+    if (x->refused)
+        return ERR_OK;
     fill_environment(s, run, &env);
-    struct job_spec spec = {.command = s->metric->command,
+    struct job_spec spec = {.command = t->own ? buf_str(&wrapped) : s->metric->command,
                             .folder = s->place.source,
                             .environment = &env,
                             .limits = &s->project->sandbox,
@@ -212,7 +240,7 @@ static enum err_code warm_up(struct taking *t, const struct task_run *run, struc
             clip_printf(t->s->log, "-> %s\n", folder_lost);
             return forget_folder(t, e);
         }
-        if (x.outcome.end == JOB_TIMED_OUT)
+        if (x.outcome.end == JOB_TIMED_OUT || x.refused)
             break; /* the run itself will show it, and say so */
     }
     stand->is_warm = true;
@@ -235,12 +263,21 @@ static const struct run_result *judge(struct taking *t, uint32_t run, uint32_t a
                                       struct utc at, const struct execution *x, bool *is_final)
 {
     const struct metric *m = t->s->metric;
-    struct observation o = {.metric = m, .outcome = &x->outcome, .out = &x->out, .log = &x->log};
+    struct observation o = {.metric = m,
+                            .outcome = &x->outcome,
+                            .out = &x->out,
+                            .log = &x->log,
+                            .folder = t->own,
+                            .notes = t->s->log};
     AUTO(reading_fini) struct reading reading = {.value = nan("")};
     bool is_bad =
         x->outcome.end == JOB_TIMED_OUT && m->on_timeout == TIMEOUT_BAD && m->kind == METRIC_EXIT;
 
-    if (is_bad) {
+    if (x->refused) {
+        reading.status = RUN_CANNOT;
+        reading.is_final = true;
+        snprintf(reading.reason, sizeof(reading.reason), "%s", x->refused);
+    } else if (is_bad) {
         reading_set(&reading, 1);
         snprintf(reading.reason, sizeof(reading.reason), "%s, which counts as bad",
                  x->outcome.reason);
@@ -250,7 +287,8 @@ static const struct run_result *judge(struct taking *t, uint32_t run, uint32_t a
     } else {
         kind_read(t->kind, &o, &reading);
     }
-    if (reading.status == RUN_CANNOT && x->out.n_seen == 0 && m->file && x->outcome.code == 0)
+    if (reading.status == RUN_CANNOT && x->out.n_seen == 0 && m->file && x->outcome.code == 0 &&
+        !x->refused)
         snprintf(reading.reason, sizeof(reading.reason),
                  "cannot measure: the command left nothing in $BISECTD_OUT/%s", m->file);
     if (!x->has_folder && (reading.status == RUN_OK || reading.status == RUN_CANNOT))
@@ -346,10 +384,14 @@ enum err_code schedule_run(const struct schedule *s, struct run_result **runs, s
     if (!t.kind)
         return err_set(e, ERR_INVALID, "this worker cannot measure metrics of kind %s",
                        metric_kinds[s->metric->kind].name);
+    if (t.kind->command)
+        t.own = mem_printf("%s.kind", s->out);
     enum err_code code = ERR_OK;
     for (uint32_t i = 0; !code && i < s->spec->n_runs; i++)
         code = take(&t, i, e);
     enum err_code moved = unstage(&t, code ? &ignored : e); /* the first fault is the one to tell */
+    if (!code && !moved && t.own)
+        moved = file_remove_tree(t.own, e);
     if (code || moved)
         return code ? code : moved;
     *runs = TAKE(t.results);
