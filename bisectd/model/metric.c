@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/fields.h"
+#include "model/ready.h"
 #include "model/strings.h"
 #include <assert.h>
 #include <math.h>
@@ -16,6 +17,7 @@ enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_STATES = 10000, MAX_GROUPS = 64 }
 #define MAX_TIMEOUT_S (7 * 24 * 3600.0)
 
 static const char *const value_keys[] = {"regex", "json", NULL};
+static const char *const ts_keys[] = {"ready", "cold", NULL};
 static const char *const no_keys[] = {NULL};
 
 /* clang-format off */
@@ -26,12 +28,13 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
     [METRIC_WALL]  = {"wall",  "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "elapsed time of the command"},
     [METRIC_CPU]   = {"cpu",   "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "user and system time of the command"},
     [METRIC_RSS]   = {"rss",   "KiB",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "peak memory of the command"},
+    [METRIC_TS]    = {"ts",    "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, ts_keys,    "start-up time: until the program exits, prints a line, opens a port, answers HTTP or creates a file; then it is stopped"},
 };
 
 static const struct choice kind_choices[] = {
     {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
     {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
-    {"ts", 0, true}, {"counter", 0, true}, {"syscalls", 0, true}, {"slowsql", 0, true},
+    {"ts", METRIC_TS, false}, {"counter", 0, true}, {"syscalls", 0, true}, {"slowsql", 0, true},
     {"perfherder", 0, true}, {"hyperfine", 0, true}, {"gbench", 0, true}, {"perfstat", 0, true},
     {0}};
 static const struct choice worse_choices[] = {
@@ -39,6 +42,8 @@ static const struct choice worse_choices[] = {
 static const struct choice reduce_choices[] = {
     {"median", REDUCE_MEDIAN, false}, {"mean", REDUCE_MEAN, false}, {"min", REDUCE_MIN, false},
     {"max", REDUCE_MAX, false}, {"sum", REDUCE_SUM, false}, {0}};
+static const struct choice layout_choices[] = {
+    {"random", LAYOUT_RANDOM, false}, {"fixed", LAYOUT_FIXED, false}, {0}};
 static const struct choice on_timeout_choices[] = {
     {"untestable", TIMEOUT_UNTESTABLE, false}, {"bad", TIMEOUT_BAD, false}, {0}};
 const struct choice isolation_choices[] = {
@@ -57,13 +62,16 @@ static const struct field metric_fields[] = {
     {"reduce",     FIELD_CHOICE,   AT(reduce),             0, 0, 0, reduce_choices},
     {"file",       FIELD_STRING,   AT(file),               0, 1, 4 * KIB, NULL},
     {"isolation",  FIELD_CHOICE,   AT(isolation),          0, 0, 0, isolation_choices},
+    {"layout",     FIELD_CHOICE,   AT(layout),             0, 0, 0, layout_choices},
     {"regex",      FIELD_STRING,   AT(regex),              0, 1, MAX_REGEX, NULL},
     {"json",       FIELD_STRING,   AT(pointer),            0, 0, 4 * KIB, NULL},
+    {"ready",      FIELD_STRING,   AT(ready),              0, 1, 4 * KIB, NULL},
+    {"cold",       FIELD_BOOL,     AT(is_cold),            FIELD_SKIP_ZERO, 0, 0, NULL},
 };
 
 /* Keys of kinds that this version knows by name alone. */
 static const struct { const char *key, *kind; } later_keys[] = {
-    {"ready", "ts"}, {"cold", "ts"}, {"event", "counter"}, {"calls", "syscalls"},
+    {"event", "counter"}, {"calls", "syscalls"},
     {"path", "syscalls"}, {"of", "syscalls"}, {"db", "slowsql"}, {"statement", "slowsql"},
     {"thread", "slowsql"}, {"suite", "perfherder"}, {"test", "perfherder"}, {"field", "hyperfine"},
 };
@@ -108,6 +116,7 @@ struct metric *metric_copy(const struct metric *m)
     copy->file = dup_or_null(m->file);
     copy->regex = dup_or_null(m->regex);
     copy->pointer = dup_or_null(m->pointer);
+    copy->ready = dup_or_null(m->ready);
     return copy;
 }
 
@@ -339,6 +348,13 @@ static enum err_code check_regex(const char *regex, struct err *e)
     return ERR_OK;
 }
 
+static enum err_code check_ready(const char *s, struct err *e)
+{
+    AUTO(ready_fini) struct ready r = {0};
+
+    return ready_parse(s, &r, e) ? err_wrap(e, "ready") : ERR_OK;
+}
+
 enum err_code metric_check(const struct metric *m, struct err *e)
 {
     if (name_check("name", m->name, e))
@@ -353,6 +369,8 @@ enum err_code metric_check(const struct metric *m, struct err *e)
     if (m->on_timeout == TIMEOUT_BAD && m->kind != METRIC_EXIT)
         return err_set(e, ERR_INVALID, "on_timeout: bad is for kind exit alone");
     if (m->file && path_check("file", m->file, e))
+        return ERR_INVALID;
+    if (m->ready && check_ready(m->ready, e))
         return ERR_INVALID;
     return m->regex ? check_regex(m->regex, e) : ERR_OK;
 }

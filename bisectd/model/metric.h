@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_KIND_COUNT };
+enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_TS, METRIC_KIND_COUNT };
 enum worse { WORSE_UP, WORSE_DOWN, WORSE_EITHER };
 /** Unset means the median; but of kind value exactly one number is wanted then. */
 enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM };
 enum on_timeout { TIMEOUT_UNTESTABLE, TIMEOUT_BAD };
+/** Where stack, heap and libraries of a measured command lie: elsewhere each time, unless fixed. */
+enum layout { LAYOUT_DEFAULT, LAYOUT_RANDOM, LAYOUT_FIXED };
 /** What a metric or project leaves at ISOLATION_DEFAULT is settled by project_isolation(). */
 enum isolation { ISOLATION_DEFAULT, ISOLATION_EXCLUSIVE, ISOLATION_CPUS, ISOLATION_NONE };
 
@@ -42,12 +44,15 @@ struct metric {
     enum reduce reduce;
     enum isolation isolation;
     enum on_timeout on_timeout;
+    enum layout layout;
     uint32_t n_warmup;      /* runs thrown away each time a revision is set up to be measured */
     int64_t timeout_ns;     /* of one run */
     double min_effect_percent; /* of the good level (exit: percentage points); < 0: not set */
     char *file;             /* below $BISECTD_OUT, instead of stdout; NULL: stdout */
     char *regex;            /* value: first group; NULL: none */
     char *pointer;          /* value: JSON pointer (key "json"); NULL: none */
+    char *ready;            /* ts: as of ready_parse; NULL: exit */
+    bool is_cold;           /* ts: without page cache of the artifact */
 };
 
 void metric_free(struct metric *m);

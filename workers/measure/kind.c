@@ -19,6 +19,7 @@ const struct kind_row kind_rows[] = {
     {METRIC_WALL,  false, NULL, kind_wall},
     {METRIC_CPU,   false, NULL, kind_cpu},
     {METRIC_RSS,   false, NULL, kind_rss},
+    {METRIC_TS,    true,  NULL, kind_ts},
 };
 /* clang-format on */
 const size_t n_kind_rows = LEN(kind_rows);
@@ -88,7 +89,7 @@ enum err_code kind_program(const char *program, const char *package, struct buf 
 void kind_read(const struct kind_row *kind, const struct observation *o, struct reading *r)
 {
     const struct job_outcome *job = o->outcome;
-    bool has_status = job->end == JOB_EXITED || job->end == JOB_SIGNALED;
+    bool has_status = job->end == JOB_EXITED || job->end == JOB_SIGNALED || job->end == JOB_READY;
     bool is_clean = job->end == JOB_EXITED && job->code == 0;
 
     if (is_clean || (kind->takes_any_exit && has_status)) {

@@ -68,5 +68,6 @@ void kind_exit(const struct observation *o, struct reading *r);
 void kind_wall(const struct observation *o, struct reading *r);
 void kind_cpu(const struct observation *o, struct reading *r);
 void kind_rss(const struct observation *o, struct reading *r);
+void kind_ts(const struct observation *o, struct reading *r);
 
 #endif

@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "workers/measure/cold.h"
 #include "workers/measure/kind.h"
+#include "workers/measure/ready_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,6 +28,7 @@ struct taking {
     const struct schedule *s;
     const struct kind_row *kind;
     char *own;            /* folder of the kind, beside `out`; NULL: it has none */
+    struct ready ready;   /* kind ts: when a run is at its end */
     struct stand *stands; /* of each build */
     uint32_t staged;      /* whose folder is at place.source */
     char *aborted;        /* why the whole task has ended; NULL: it has not */
@@ -44,6 +47,7 @@ static void taking_fini(struct taking *t)
     for (uint32_t i = 0; i < t->s->spec->n_builds; i++)
         mem_free(t->stands[i].given_up);
     mem_free(t->stands);
+    ready_fini(&t->ready);
     mem_free(t->aborted);
     mem_free(t->own);
     for (size_t i = 0; i < t->n_results; i++)
@@ -166,6 +170,41 @@ static char *wrap_command(const struct taking *t, struct buf *out)
     return mem_printf("cannot measure: %s", e.text);
 }
 
+/** Without page cache of what the run will read of its own: artifact and $HOME. */
+static enum err_code make_cold(const struct schedule *s, struct execution *x, struct err *e)
+{
+    struct cold c = {0};
+
+    enum err_code code = cold_drop(s->place.source, &c, e);
+    if (!code)
+        code = cold_drop(s->place.home, &c, e);
+    if (code)
+        return code;
+    clip_printf(s->log,
+                "cold: page cache of %" PRIu64 " files of artifact and home dropped, %.1f of %.1f "
+                "MiB are still in it; the system's own files are as warm as before\n",
+                c.n_files, (double)c.kept_bytes / MIB, (double)c.bytes / MIB);
+    if (c.kept_bytes > c.bytes / 2)
+        x->refused =
+            mem_printf("cannot measure: cold: %.1f of %.1f MiB cannot be dropped from memory "
+                       "(is the worker's folder on a file system in memory?)",
+                       (double)c.kept_bytes / MIB, (double)c.bytes / MIB);
+    return ERR_OK;
+}
+
+/** Folders as they have to be before a run. */
+static enum err_code prepare(const struct taking *t, struct execution *x, struct err *e)
+{
+    const struct schedule *s = t->s;
+
+    enum err_code code = make_folders(t, e);
+    if (!code)
+        code = ready_file_forget(&t->ready, &s->place, e);
+    if (!code && s->metric->is_cold)
+        code = make_cold(s, x, e);
+    return code;
+}
+
 /** Pre: the run's build is staged. */
 static enum err_code execute(const struct taking *t, const struct task_run *run,
                              struct execution *x, struct err *e)
@@ -180,8 +219,8 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
     clip_init(&x->out, keep);
     clip_init(&x->log, keep);
     x->has_folder = true;
-    enum err_code code = make_folders(t, e);
-    if (code)
+    enum err_code code = prepare(t, x, e);
+    if (code || x->refused)
         return code;
     x->refused = wrap_command(t, &wrapped);
     if (x->refused)
@@ -192,6 +231,8 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
                             .environment = &env,
                             .limits = &s->project->sandbox,
                             .timeout_ns = s->metric->timeout_ns,
+                            .ready = &t->ready,
+                            .grace_ns = READY_GRACE_NS,
                             .watched = watched,
                             .disk_before_bytes = t->stands[run->build].disk_before_bytes,
                             .tick = s->tick,
@@ -387,6 +428,8 @@ enum err_code schedule_run(const struct schedule *s, struct run_result **runs, s
     if (t.kind->command)
         t.own = mem_printf("%s.kind", s->out);
     enum err_code code = ERR_OK;
+    if (s->metric->ready)
+        code = ready_parse(s->metric->ready, &t.ready, e);
     for (uint32_t i = 0; !code && i < s->spec->n_runs; i++)
         code = take(&t, i, e);
     enum err_code moved = unstage(&t, code ? &ignored : e); /* the first fault is the one to tell */

@@ -187,6 +187,39 @@ static void add_strings(struct buf *text, const struct strings *s)
         buf_add(text, s->items[i], strlen(s->items[i]) + 1);
 }
 
+static const char *variable(const struct strings *environment, const char *key, size_t n_key)
+{
+    for (size_t i = 0; i < environment->n; i++)
+        if (strncmp(environment->items[i], key, n_key) == 0 && environment->items[i][n_key] == '=')
+            return environment->items[i] + n_key + 1;
+    return "";
+}
+
+static void add_path(struct buf *text, const struct job_spec *spec, const char *path)
+{
+    if (*path == '$') {
+        const size_t n_key = strcspn(path + 1, "/");
+        buf_adds(text, variable(spec->environment, path + 1, n_key));
+        buf_adds(text, path + 1 + n_key);
+        return;
+    }
+    if (*path != '/')
+        buf_printf(text, "%s/", spec->folder);
+    buf_adds(text, path);
+}
+
+/** What readiness looks for; of a file, where it is. */
+static void add_wanted(struct buf *text, const struct job_spec *spec)
+{
+    const struct ready *r = spec->ready;
+
+    if (r && r->kind == READY_FILE)
+        add_path(text, spec, r->text);
+    else if (r && r->text)
+        buf_adds(text, r->text);
+    buf_add(text, "", 1);
+}
+
 /** The order's text in a descriptor; its length is in o->text_bytes. */
 static int order_text(const struct job_spec *spec, const struct sandbox_kind_row *kind,
                       struct order *o)
@@ -199,6 +232,7 @@ static int order_text(const struct job_spec *spec, const struct sandbox_kind_row
     o->n_environment = (uint32_t)spec->environment->n;
     add_strings(&text, &argv);
     buf_add(&text, spec->folder, strlen(spec->folder) + 1);
+    add_wanted(&text, spec);
     add_strings(&text, spec->environment);
     strings_fini(&argv);
     o->text_bytes = (uint32_t)text.len;
@@ -258,7 +292,10 @@ static enum err_code job_start(struct running *r, const struct sandbox_kind_row 
                       .number = ++s->n_jobs,
                       .timeout_ns = r->spec->timeout_ns,
                       .file_bytes = r->spec->limits->disk_bytes,
-                      .n_processes = r->spec->limits->n_processes};
+                      .n_processes = r->spec->limits->n_processes,
+                      .ready = r->spec->ready ? r->spec->ready->kind : READY_EXIT,
+                      .ready_port = r->spec->ready ? r->spec->ready->port : 0,
+                      .grace_ns = r->spec->grace_ns};
     int fds[ORDER_DESCRIPTORS] = {[ORDER_TEXT] = order_text(r->spec, kind, &o),
                                   [ORDER_STDOUT] = out[1],
                                   [ORDER_STDERR] = err[1]};
@@ -426,11 +463,20 @@ static enum job_end end_of(const struct running *r)
         return JOB_TIMED_OUT;
     case REPORT_STOPPED:
         return JOB_STOPPED;
+    case REPORT_READY:
+        return JOB_READY;
+    case REPORT_WAS_READY:
+        return JOB_WAS_READY;
     case REPORT_SIGNALED:
         return JOB_SIGNALED;
     default:
         return JOB_EXITED;
     }
+}
+
+static bool waits_for(const struct job_spec *spec)
+{
+    return spec->ready && spec->ready->kind != READY_EXIT;
 }
 
 /** What a shell means by a status of its own. */
@@ -454,13 +500,26 @@ static void describe(const struct running *r, struct job_outcome *o)
         break;
     case JOB_TIMED_OUT:
         duration_format(r->spec->timeout_ns, limit);
-        snprintf(o->reason, sizeof(o->reason), "still running at its time limit of %s", limit);
+        if (waits_for(r->spec))
+            snprintf(o->reason, sizeof(o->reason), "not ready (%.120s) at its time limit of %s",
+                     r->spec->ready->words, limit);
+        else
+            snprintf(o->reason, sizeof(o->reason), "still running at its time limit of %s", limit);
         break;
     case JOB_LIMIT:
         snprintf(o->reason, sizeof(o->reason), "%s", r->limit);
         break;
     case JOB_STOPPED:
         snprintf(o->reason, sizeof(o->reason), "stopped");
+        break;
+    case JOB_READY:
+        duration_format(r->spec->grace_ns, limit);
+        if (r->report.is_killed)
+            snprintf(o->reason, sizeof(o->reason), "killed %s after it was asked to end", limit);
+        break;
+    case JOB_WAS_READY:
+        snprintf(o->reason, sizeof(o->reason), "%.180s before the command was started",
+                 r->spec->ready->words);
         break;
     }
 }
@@ -493,6 +552,7 @@ enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct
     *outcome = (struct job_outcome){.end = end_of(&r),
                                     .code = p->code,
                                     .wall_ns = p->wall_ns,
+                                    .ready_ns = p->ready_ns,
                                     .cpu_ns = p->cpu_ns,
                                     .rss_bytes = p->rss_bytes};
     describe(&r, outcome);

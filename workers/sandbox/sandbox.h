@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "model/project.h"
+#include "model/ready.h"
 #include "workers/sandbox/clip.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,9 +53,11 @@ struct job_spec {
     const struct strings *environment;   /* "KEY=value", all of it */
     const struct sandbox_limits *limits; /* kind as well */
     int64_t timeout_ns;                  /* 0: none */
-    const char *const *watched;          /* folders whose growth counts as disk; NULL ends */
-    int64_t disk_before_bytes;           /* their size before, see sandbox_disk_usage */
-    enum job_go (*tick)(void *context);  /* asked about every 100 ms; NULL: never stops */
+    const struct ready *ready;          /* it is ended once it is ready; NULL, or exit: when done */
+    int64_t grace_ns;                   /* then: from SIGTERM to SIGKILL */
+    const char *const *watched;         /* folders whose growth counts as disk; NULL ends */
+    int64_t disk_before_bytes;          /* their size before, see sandbox_disk_usage */
+    enum job_go (*tick)(void *context); /* asked about every 100 ms; NULL: never stops */
     void *context;
 };
 
@@ -63,16 +66,19 @@ enum job_end {
     JOB_SIGNALED,  /* by a signal that we did not send */
     JOB_TIMED_OUT, /* killed at its time limit */
     JOB_LIMIT,     /* killed at its memory, process or disk limit; `reason` names it */
-    JOB_STOPPED    /* killed because tick said so */
+    JOB_STOPPED,   /* killed because tick said so */
+    JOB_READY,     /* was ready, and was ended for that; `code` is the status or signal of no use */
+    JOB_WAS_READY  /* not begun: it would have been ready without */
 };
 
 struct job_outcome {
     enum job_end end;
     int code;          /* exit status, or signal */
     int64_t wall_ns;   /* CLOCK_MONOTONIC, exec of the shell to its exit */
+    int64_t ready_ns;  /* the same, to its being ready; with JOB_READY */
     int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
     int64_t rss_bytes; /* peak of the largest process among them */
-    char reason[256];  /* for people; empty after exit status 0 */
+    char reason[256]; /* for people; empty after exit status 0, and when it ended well once ready */
 };
 
 enum { JOB_OUTPUT_BYTES = 16 * MIB }; /* kept of stdout, or of both, where limits do not say */

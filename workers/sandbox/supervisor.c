@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "workers/sandbox/readiness.h"
 #include "workers/sandbox/tree.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,8 @@ struct job {
     int status;
     struct rusage used;
     int64_t end_ns;
+    struct readiness ready;
+    bool is_killed; /* once ready, it did not end in time */
 };
 
 static void job_reaped(void *context, pid_t pid, int status, const struct rusage *used)
@@ -143,7 +146,9 @@ static char **take_strings(char **text, const char *end, size_t n)
     return list;
 }
 
-static pid_t start(struct supervisor *s, const struct order *o, const int fds[ORDER_DESCRIPTORS])
+/** 0: not started, since it would be ready without. */
+static pid_t start(struct supervisor *s, const struct order *o, int fds[ORDER_DESCRIPTORS],
+                   struct readiness *ready)
 {
     char *text = mmap(NULL, o->text_bytes, PROT_READ, MAP_PRIVATE, fds[ORDER_TEXT], 0);
     if (text == MAP_FAILED)
@@ -153,12 +158,16 @@ static pid_t start(struct supervisor *s, const struct order *o, const int fds[OR
     const char *end = text + o->text_bytes;
     char **argv = take_strings(&at, end, o->n_argv);
     char **cwd = take_strings(&at, end, 1);
+    char **wanted = take_strings(&at, end, 1);
     char **envp = take_strings(&at, end, o->n_environment);
     pid_t pid = -1;
 
     memset(s->launch, 0, sizeof(*s->launch));
     errno = EINVAL;
-    if (argv && argv[0] && cwd && envp) {
+    bool is_whole = argv && argv[0] && cwd && wanted && envp;
+    if (is_whole && readiness_begin(ready, o, wanted[0], fds))
+        pid = 0;
+    if (is_whole && pid < 0) {
         int64_t n_processes = 0;
         if (o->n_processes > 0 && geteuid() != 0)
             n_processes = tree_user_threads(getuid()) + 4 * o->n_processes + SPARE_THREADS;
@@ -169,6 +178,7 @@ static pid_t start(struct supervisor *s, const struct order *o, const int fds[OR
     int sys = errno;
     mem_free(argv);
     mem_free(cwd);
+    mem_free(wanted);
     mem_free(envp);
     munmap(text, o->text_bytes);
     errno = sys;
@@ -197,32 +207,82 @@ static bool is_told_to_leave(struct supervisor *s)
     return leaving;
 }
 
-/** Waits for the command's end, its deadline or a stop, whichever is first. */
+/** Asks every process of the job to end: its process group, and who has left that. */
+static void ask_to_end(const struct order *o, pid_t job)
+{
+    static pid_t pids[TREE_MAX];
+    const size_t n = tree_list(getpid(), pids, TREE_MAX);
+
+    if (o->n_outer == 0)
+        kill(-job, SIGTERM);
+    for (size_t i = o->n_outer; i < n; i++)
+        if (o->n_outer > 0 || getpgid(pids[i]) != job)
+            kill(pids[i], SIGTERM);
+}
+
+/** Reaps; true when the supervisor has no children left. */
+static bool reap(struct job *j)
+{
+    struct rusage used;
+    int status;
+    pid_t pid;
+
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
+        job_reaped(j, pid, status, &used);
+    return pid < 0 && errno == ECHILD;
+}
+
+/** Waits for something to happen, at most until `until`. */
+static void doze(const struct supervisor *s, const struct readiness *r, int64_t until,
+                 struct pollfd fds[2 + READINESS_FDS])
+{
+    int64_t left = until - mono_now().ns;
+    left = left > 0 ? left : 0;
+    struct timespec wait = {.tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S};
+
+    fds[0] = (struct pollfd){.fd = s->ctl, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
+    nfds_t n = 2 + (nfds_t)readiness_poll(r, fds + 2);
+    ppoll(fds, n, until == INT64_MAX ? NULL : &wait, NULL);
+}
+
+/**
+ * Waits for the command's end, its deadline or a stop, whichever is first. Or for it to be ready,
+ * which is told to it, and then for the end of all its processes, or that of the grace.
+ */
 static enum report_end watch(struct supervisor *s, const struct order *o, struct job *j)
 {
     int64_t until = o->timeout_ns > 0 ? mono_now().ns + o->timeout_ns : INT64_MAX;
+    bool is_asked = false;
 
     for (;;) {
-        int64_t left = until - mono_now().ns;
-        if (left <= 0)
-            return REPORT_TIMED_OUT;
+        struct pollfd fds[2 + READINESS_FDS];
+        if (until <= mono_now().ns) {
+            j->is_killed = is_asked;
+            return is_asked ? REPORT_READY : REPORT_TIMED_OUT;
+        }
+        doze(s, &j->ready, until, fds);
 
-        struct timespec wait = {.tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S};
-        struct pollfd fds[] = {{.fd = s->ctl, .events = POLLIN},
-                               {.fd = s->signals, .events = POLLIN}};
-        ppoll(fds, LEN(fds), until == INT64_MAX ? NULL : &wait, NULL);
-
-        struct rusage used;
-        int status;
-        pid_t pid;
-        while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
-            job_reaped(j, pid, status, &used);
-        if (j->is_reaped)
+        bool is_empty = reap(j);
+        if (j->is_reaped && !j->ready.at_ns)
+            readiness_last_look(&j->ready);
+        else
+            readiness_turn(&j->ready);
+        if (j->ready.sys)
+            return REPORT_NOT_STARTED;
+        if (j->ready.at_ns && is_empty)
+            return REPORT_READY;
+        if (j->is_reaped && !j->ready.at_ns)
             return WIFSIGNALED(j->status) ? REPORT_SIGNALED : REPORT_EXITED;
         if (fds[1].revents && is_told_to_leave(s))
             leave();
         if (fds[0].revents && is_told_to_stop(s, o->number))
             return REPORT_STOPPED;
+        if (j->ready.at_ns && !is_asked) {
+            is_asked = true;
+            ask_to_end(o, j->pid);
+            until = mono_now().ns + o->grace_ns;
+        }
     }
 }
 
@@ -231,34 +291,53 @@ static int64_t timeval_ns(struct timeval t)
     return t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
+/** What the report says of a job that was started and is over. */
+static void tell(const struct supervisor *s, const struct job *j, struct report *r)
+{
+    if (s->launch->sys) {
+        r->end = REPORT_NOT_STARTED;
+        r->sys = s->launch->sys;
+        memcpy(r->step, s->launch->step, sizeof(r->step));
+        return;
+    }
+    if (r->end == REPORT_NOT_STARTED) {
+        r->sys = j->ready.sys;
+        snprintf(r->step, sizeof(r->step), "look whether it's ready");
+        return;
+    }
+    r->code = WIFSIGNALED(j->status) ? WTERMSIG(j->status) : WEXITSTATUS(j->status);
+    r->wall_ns = j->end_ns - s->launch->exec_ns;
+    r->cpu_ns = timeval_ns(j->used.ru_utime) + timeval_ns(j->used.ru_stime);
+    r->rss_bytes = (int64_t)j->used.ru_maxrss * KIB;
+    r->ready_ns = r->end == REPORT_READY ? j->ready.at_ns - s->launch->exec_ns : 0;
+    r->is_killed = j->is_killed;
+}
+
 static struct report carry_out(struct supervisor *s, const struct order *o,
                                int fds[ORDER_DESCRIPTORS])
 {
     struct report r = {.number = o->number, .end = REPORT_NOT_STARTED};
-    struct job j = {.pid = start(s, o, fds)};
+    struct job j = {.ready.from_probe = -1};
 
-    if (j.pid < 0) {
+    j.pid = start(s, o, fds, &j.ready);
+    if (j.pid <= 0) {
+        r.end = j.pid == 0 ? REPORT_WAS_READY : REPORT_NOT_STARTED;
         r.sys = errno;
         snprintf(r.step, sizeof(r.step), "fork");
+        readiness_end(&j.ready);
         return r;
     }
     for (int i = 0; i < ORDER_DESCRIPTORS; i++) { /* so that the readers see the end */
         fd_close(fds[i]);
         fds[i] = -1;
     }
+    readiness_watch(&j.ready, j.pid, o->n_outer);
     r.end = watch(s, o, &j);
     if (tree_kill_own(STUCK_NS, job_reaped, &j) > 0)
         r.end = REPORT_STUCK;
-    if (s->launch->sys) {
-        r.end = REPORT_NOT_STARTED;
-        r.sys = s->launch->sys;
-        memcpy(r.step, s->launch->step, sizeof(r.step));
-        return r;
-    }
-    r.code = WIFSIGNALED(j.status) ? WTERMSIG(j.status) : WEXITSTATUS(j.status);
-    r.wall_ns = j.end_ns - s->launch->exec_ns;
-    r.cpu_ns = timeval_ns(j.used.ru_utime) + timeval_ns(j.used.ru_stime);
-    r.rss_bytes = (int64_t)j.used.ru_maxrss * KIB;
+    else
+        tell(s, &j, &r);
+    readiness_end(&j.ready);
     return r;
 }
 

@@ -13,6 +13,8 @@
 #ifndef SANDBOX_SUPERVISOR_H
 #define SANDBOX_SUPERVISOR_H
 
+#include "model/ready.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 enum order_kind { ORDER_RUN, ORDER_STOP };
@@ -21,12 +23,18 @@ enum order_kind { ORDER_RUN, ORDER_STOP };
 struct order {
     enum order_kind kind;
     uint32_t number; /* of the job; a stop for another one is ignored */
-    uint32_t n_argv; /* the text holds argv, then the folder to start in, then n_environment */
+    uint32_t n_argv; /* the text holds argv, then the folder to start in, then what readiness looks
+                        for, then n_environment */
     uint32_t n_environment; /* NUL-terminated strings */
     uint32_t text_bytes;
-    int64_t timeout_ns;  /* 0: none */
-    int64_t file_bytes;  /* RLIMIT_FSIZE; 0: none */
-    int64_t n_processes; /* the kernel keeps a wall well behind it; 0: none */
+    int64_t timeout_ns;    /* 0: none */
+    int64_t file_bytes;    /* RLIMIT_FSIZE; 0: none */
+    int64_t n_processes;   /* the kernel keeps a wall well behind it; 0: none */
+    enum ready_kind ready; /* other than exit: the job is ended once it is ready */
+    uint16_t ready_port;
+    int64_t grace_ns; /* then: from SIGTERM to SIGKILL */
+    bool is_apart;    /* nothing outside the job can make it look ready */
+    uint32_t n_outer; /* processes of the sandbox's own between us and the command */
 };
 enum { ORDER_TEXT, ORDER_STDOUT, ORDER_STDERR, ORDER_DESCRIPTORS };
 
@@ -35,6 +43,8 @@ enum report_end {
     REPORT_SIGNALED,
     REPORT_TIMED_OUT,
     REPORT_STOPPED,
+    REPORT_READY,       /* was ready, and has ended or was killed after that */
+    REPORT_WAS_READY,   /* before it was started: it was not */
     REPORT_NOT_STARTED, /* sys and step say why */
     REPORT_STUCK        /* a process of the job could not be killed */
 };
@@ -47,6 +57,8 @@ struct report {
     int sys;           /* errno */
     char step[24];     /* of the start: "chdir" */
     int64_t wall_ns;   /* from exec to exit */
+    int64_t ready_ns;  /* from exec; with REPORT_READY */
+    bool is_killed;    /* with REPORT_READY: the grace was over */
     int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
     int64_t rss_bytes; /* largest of any one of them */
 };

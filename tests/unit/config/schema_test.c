@@ -10,6 +10,19 @@
 #include <unistd.h>
 
 /* Writes a project file that sets one key, the way its row says it may be. */
+/** A kind that has the key. */
+static const char *kind_with(const char *key)
+{
+    static const struct {
+        const char *key, *kind;
+    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"}, {"cold", "ts"}};
+
+    for (size_t i = 0; i < LEN(own); i++)
+        if (strcmp(own[i].key, key) == 0)
+            return own[i].kind;
+    return "value";
+}
+
 static char *project_with(const char *key, const char *value)
 {
     static const char minimal[] = "name: p\nrepository: /r\n";
@@ -17,7 +30,7 @@ static char *project_with(const char *key, const char *value)
 
     if (strncmp(key, "metrics.*.", 10) == 0)
         return mem_printf("%smetrics: {m: {kind: %s, command: c, %s: %s}}\n", minimal,
-                          strcmp(key + 10, "on_timeout") == 0 ? "exit" : "value", key + 10, value);
+                          kind_with(key + 10), key + 10, value);
     if (dot)
         return mem_printf("%smetrics: {m: {kind: exit, command: c}}\n%.*s: {%s: %s}\n", minimal,
                           (int)(dot - key), key, dot + 1, value);

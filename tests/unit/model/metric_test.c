@@ -40,6 +40,14 @@ static const struct {
     {"exit:on_timeout=bad",                       METRIC_EXIT,  "on_timeout", "\"bad\""},
     {"exit:command=make check=1",                 METRIC_EXIT,  "command",    "\"make check=1\""},
     {"wall:isolation=none",                       METRIC_WALL,  "isolation",  "\"none\""},
+    {"wall:layout=fixed",                         METRIC_WALL,  "layout",     "\"fixed\""},
+    {"wall",                                      METRIC_WALL,  "layout",     NULL},
+    {"ts",                                        METRIC_TS,    "unit",       "\"ms\""},
+    {"ts",                                        METRIC_TS,    "worse",      "\"up\""},
+    {"ts",                                        METRIC_TS,    "ready",      NULL},
+    {"ts",                                        METRIC_TS,    "cold",       NULL},
+    {"ts:cold=yes,ready=line:ready\\, really",     METRIC_TS,    "ready",      "\"line:ready, really\""},
+    {"ts:cold=yes",                               METRIC_TS,    "cold",       "true"},
 };
 
 static const struct {
@@ -48,7 +56,6 @@ static const struct {
 } bad_specs[] = {
     {"",                      "expected one of value, exit, wall, cpu, rss"},
     {"walls",                 "Did you mean wall?"},
-    {"ts:ready=exit",         "ts is not available in this version"},
     {"syscalls:calls=fsync",  "syscalls is not available in this version"},
     {"perfherder",            "perfherder is not available in this version"},
     {"value:",                "expected KEY=VALUE, got nothing"},
@@ -59,7 +66,9 @@ static const struct {
     {"value:kind=wall",       "kind: unknown key"},
     {"value:name=x",          "name: unknown key"},
     {"wall:regex=(x)",        "regex: is a key of kind value, not of wall"},
-    {"wall:ready=exit",       "ready: is a key of kind ts, which is not available"},
+    {"wall:ready=exit",       "ready: is a key of kind ts, not of wall"},
+    {"ts:cold=1",             "cold: expected"},
+    {"ts:layout=flat",        "layout: expected one of random, fixed, got flat"},
     {"wall:worse=upwards",    "worse: expected one of up, down, either, got upwards"},
     {"wall:isolation=cpus",   "isolation: cpus is not available in this version"},
     {"wall:warmup=-1",        "warmup: expected a whole number from 0 to 1000"},
@@ -97,6 +106,7 @@ static const struct {
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"((((([]a]{9}){9}){9}){9}){9})\"}", "regex: + and counts"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"x\"}", "regex: has no group"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"(x)\",\"json\":\"/a\"}", "regex: either regex or json"},
+    {"{\"name\":\"m\",\"kind\":\"ts\",\"command\":\"c\",\"ready\":\"port:0\"}", "ready: expected a port from 1 to 65535, got 0"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"json\":\"p50\"}", "json: expected a JSON pointer"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"file\":\"/etc/passwd\"}", "file: expected a relative path"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"file\":\"a/..\"}", "file: a/.. leads out"},

@@ -70,7 +70,7 @@ static const struct {
     {"{" P "\"metrics\":{\"m\":1}}",                      "metrics.m: expected an object, got 1"},
     {"{" P "\"metrics\":{\"m\":{\"kind\":\"exit\",\"name\":\"m\"}}}", "metrics.m.name: unknown key"},
     {"{" P "\"metrics\":{\"m\":{\"kind\":\"exit\"}}}",    "metrics.m.command: missing"},
-    {"{" P "\"metrics\":{\"m\":{\"kind\":\"ts\"}}}",      "metrics.m.kind: ts is not available in this version"},
+    {"{" P "\"metrics\":{\"m\":{\"kind\":\"speed\"}}}",   "metrics.m.kind: expected one of value, "},
     {"{" P "\"metrics\":{\"m\":{\"kind\":\"wall\",\"command\":\"c\",\"unti\":\"s\"}}}", "metrics.m.unti: unknown key; did you mean unit?"},
     {"{" P "\"metrics\":{\"m m\":{\"kind\":\"exit\",\"command\":\"c\"}}}", "metrics.m m.name: expected a name"},
 };

@@ -162,6 +162,18 @@ static const struct {
     {"exit: a time-out may be bad", "exit:timeout=200ms,on_timeout=bad,command=sleep 100", "aa", false, "0/0 ok=1 1/0 ok=1", "counts as bad"},
     {"warm-ups are thrown away, once a revision", "value:warmup=2,command=n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n >n; echo $n", "abab", false,
      "0/0 ok=3 1/0 ok=3 2/0 ok=4 3/0 ok=4", NULL},
+    {"ts: a program that ends too early cannot be measured", "ts:ready=line:up,command=echo down", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: ended before it was ready: down"},
+    {"ts: one that fails before it is ready neither", "ts:ready=line:up,command=echo oh no; exit 3", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: ended before it was ready: exited 3: oh no"},
+    {"ts: one that exits badly neither", "ts:command=echo oh no; exit 3", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: exited 3: oh no"},
+    {"ts: never ready is a time-out", "ts:timeout=200ms,ready=port:1,command=sleep 100", "ab", false,
+     "0/0 timeout 1/0 timeout", "not ready (port 1 is open) at its time limit of 200ms"},
+    {"ts: a file of the artifact goes before the program starts", "ts:ready=file:name,command=test ! -e name || exit 9; echo", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: ended before it was ready"},
+    {"ts: what has been there all the time says nothing", "ts:ready=file:/etc/passwd,command=sleep 100", "a", false,
+     "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: /etc/passwd is there before the command was started"},
     {"output without end is cut and cannot be measured", "value:command=head -c 20000000 /dev/zero | tr '\\\\0' 1", "a", false,
      "0/0 cannot 0/1 cannot 0/2 cannot", "more than"},
 };
@@ -207,6 +219,17 @@ START_TEST(what_is_taken_from_outside_has_its_unit)
     struct got rss = take(
         "rss:command=exec awk 'BEGIN{s=\"x\"; while(length(s) < 50000000) s = s s}'", "a", true);
 
+    AUTO(got_fini) struct got start = take("ts:command=sleep 0.2", "a", true);
+    AUTO(got_fini)
+    struct got ready =
+        take("ts:unit=s,ready=file:up,command=sleep 0.2; touch up; sleep 50", "aba", true);
+
+    ck_assert_double_ge(start.runs[0].value, 200);
+    ck_assert_double_lt(start.runs[0].value, 2000);
+    for (size_t i = 0; i < ready.n; i++) {
+        ck_assert_double_ge(ready.runs[i].value, .2);
+        ck_assert_double_lt(ready.runs[i].value, 2);
+    }
     ck_assert_double_ge(wall.runs[0].value, 200);
     ck_assert_double_lt(wall.runs[0].value, 2000);
     ck_assert_double_ge(seconds.runs[0].value, .2);
