@@ -23,6 +23,7 @@ const struct command *const commands[] = {
     &command_replay,
     &command_export,
     &command_calibration,
+    &command_doctor,
     &command_config_check,
     &command_completion,
 };

@@ -30,6 +30,7 @@ struct options {
     /* where */
     const char *store, *coordinator, *token_file, *config;
     /* what to print */
+    const char *folder;
     const char *format, *revision, *shell, *after, *fail_on;
     int64_t limit;
     /* simulate */
