@@ -34,6 +34,7 @@ static enum role role_of(const char *name)
         {"worker",    ROLE_WORKER},
         {"sheriff",   ROLE_DEVELOPER},
         {"developer", ROLE_DEVELOPER},
+        {"ci",        ROLE_CI},
         {"reader",    ROLE_READER},
     };
     /* clang-format on */
@@ -43,13 +44,13 @@ static enum role role_of(const char *name)
     return ROLE_NONE;
 }
 
-/* A worker reads what it must and nothing of others' business; readers and developers lease
- * nothing. So roles are not quite a ladder. */
+/* A worker reads what it must and nothing of others' business, and so does CI, which only tells;
+ * readers and developers lease nothing. So roles are not quite a ladder. */
 static bool role_may(enum role has, enum role needs)
 {
     if (has == ROLE_ADMIN || needs == ROLE_NONE || has == needs)
         return true;
-    if (needs == ROLE_READER)
+    if (needs == ROLE_READER || needs == ROLE_CI)
         return has == ROLE_DEVELOPER;
     return false;
 }

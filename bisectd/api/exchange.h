@@ -27,8 +27,8 @@ struct route;
 struct service;
 struct work;
 
-/** What a caller may do; each includes what stands before it. */
-enum role { ROLE_NONE, ROLE_READER, ROLE_DEVELOPER, ROLE_WORKER, ROLE_ADMIN };
+/** What a caller may do: see role_may() in dispatch.c. */
+enum role { ROLE_NONE, ROLE_READER, ROLE_CI, ROLE_DEVELOPER, ROLE_WORKER, ROLE_ADMIN };
 
 enum { EXCHANGE_MAX_ARGS = 2, PAGE_DEFAULT = 100 };
 

@@ -47,7 +47,7 @@ handler calibration_show, calibration_count, calibration_ask;
 handler task_show, task_log;
 handler lease_take, lease_renew, lease_log, lease_result;
 handler artifact_get, artifact_put;
-handler sample_list, project_list, worker_list;
+handler sample_list, point_create, project_list, worker_list;
 handler health_show, metrics_show, description_show;
 
 #endif

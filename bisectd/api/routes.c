@@ -25,6 +25,7 @@ const struct route routes[] = {
     {"GET",  "/api/v1/artifacts/:sha256",        artifact_get,      ROLE_WORKER,    BODY_NONE, LIMIT_NONE,     "",               "fetch a build's files, packed"},
     {"PUT",  "/api/v1/artifacts/:sha256",        artifact_put,      ROLE_WORKER,    BODY_FILE, LIMIT_ARTIFACT, "",               "store a build's files, packed; named by the SHA-256 of the plain archive"},
     {"GET",  "/api/v1/samples",                  sample_list,       ROLE_READER,    BODY_NONE, LIMIT_NONE,     "project metric revision platform limit after", "query the run history"},
+    {"POST", "/api/v1/points",                   point_create,      ROLE_CI,        BODY_JSON, LIMIT_BODY,     "",               "add up to 5,000 points of a time series to the run history; those that are there already stay as they are"},
     {"GET",  "/api/v1/calibration",              calibration_show,  ROLE_READER,    BODY_NONE, LIMIT_NONE,     "",               "how often stated confidences were right, of the newest 10,000 verdicts"},
     {"GET",  "/api/v1/calibration/checks",       calibration_count, ROLE_READER,    BODY_NONE, LIMIT_NONE,     "",               "count the checks of verdicts by where they stand"},
     {"POST", "/api/v1/calibration/checks",       calibration_ask,   ROLE_DEVELOPER, BODY_JSON, LIMIT_BODY,     "",               "put {\"count\": N} verdicts, or {\"all\": true}, to the test when there is no other work"},

@@ -22,6 +22,12 @@ json *json_cursor(int64_t at)
     return json_new_string(text);
 }
 
+/* An imported point is of no bisection, and had no seed. */
+static json *json_id(const struct id *id)
+{
+    return id->text[0] ? json_new_string(id->text) : json_new_null();
+}
+
 json *json_sample(const struct sample_row *s)
 {
     json *o = json_new_object();
@@ -32,8 +38,8 @@ json *json_sample(const struct sample_row *s)
         json_push(values, json_new_real(s->run.values[i]));
     snprintf(seed, sizeof(seed), "%" PRIu64, s->seed);
     json_put(o, "seq", json_new_int(s->seq));
-    json_put(o, "bisection", json_new_string(s->bisection.text));
-    json_put(o, "task", json_new_string(s->task.text));
+    json_put(o, "bisection", json_id(&s->bisection));
+    json_put(o, "task", json_id(&s->task));
     json_put(o, "project", json_new_string(s->project));
     json_put(o, "metric", json_new_string(s->metric));
     json_put(o, "revision", json_new_string(s->revision.hex));
@@ -43,7 +49,7 @@ json *json_sample(const struct sample_row *s)
     json_put(o, "run", json_new_int(s->run.run));
     json_put(o, "number", json_new_int(s->number));
     json_put(o, "attempt", json_new_int(s->run.attempt));
-    json_put(o, "seed", json_new_string(seed));
+    json_put(o, "seed", s->task.text[0] ? json_new_string(seed) : json_new_null());
     json_put(o, "status", json_new_string(run_status_name(s->run.status)));
     json_put(o, "reason", json_new_string(s->run.reason));
     json_put(o, "value", json_new_real(s->run.value));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/earlier.h"
+#include "app/imported.h"
 #include "base/mem.h"
 #include "store/results.h"
 #include "store/tasks.h"
@@ -146,6 +147,9 @@ enum err_code earlier_evidence(struct store *s, const struct request *r, const s
 
     if (!r->fresh &&
         (read_variants(&q, &found, e) || read_verifications(&q, &found.verifications, e)))
+        return e->code;
+    /* A comparison believes none but its own, interleaved runs. */
+    if (!r->fresh && !r->is_comparison && imported_evidence(s, r, range, known, &found.samples, e))
         return e->code;
     *out = record_started(known, &found);
     return ERR_OK;

@@ -91,7 +91,8 @@ static void take_samples(struct record *r, const struct range_index *range,
         const struct sample_row *row = &samples->items[i];
         if (row->run.status != RUN_OK || range_index_find(range, &row->revision) == UINT32_MAX)
             continue;
-        intern(&r->sources, row->bisection.text);
+        if (row->bisection.text[0]) /* else it was imported */
+            intern(&r->sources, row->bisection.text);
         r->samples[ev->n_samples++] = (struct stored_sample){
             .revision = row->revision,
             .value = row->run.value,

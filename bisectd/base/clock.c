@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +36,119 @@ void utc_format(struct utc t, char out[32])
     gmtime_r(&s, &tm); /* 64 bits of ns end in the year 2262: always in range */
     size_t n = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(out + n, 32 - n, ".%03dZ", (int)(ms - (int64_t)s * 1000));
+}
+
+enum { LAST_YEAR = 2261, DAY_SECONDS = 86400 };
+
+/** Exactly `n` digits, not over `most`; moves on. -1 if there are none. */
+static int take_digits(const char **s, int n, int most)
+{
+    int value = 0;
+
+    for (int i = 0; i < n; i++, ++*s) {
+        if (**s < '0' || **s > '9')
+            return -1;
+        value = 10 * value + (**s - '0');
+    }
+    return value <= most ? value : -1;
+}
+
+static bool take(const char **s, char c)
+{
+    bool is_it = **s == c;
+
+    *s += is_it;
+    return is_it;
+}
+
+static int days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && is_leap);
+}
+
+/** Days since 1970. */
+static int64_t days_of(int year, int month, int day)
+{
+    int64_t y = year - 1, days = 365 * y + y / 4 - y / 100 + y / 400 - 719162;
+
+    for (int m = 1; m < month; m++)
+        days += days_of_month(year, m);
+    return days + day - 1;
+}
+
+static bool take_date(const char **s, int64_t *seconds)
+{
+    int year = take_digits(s, 4, LAST_YEAR);
+    int month = take(s, '-') ? take_digits(s, 2, 12) : -1;
+    int day = take(s, '-') ? take_digits(s, 2, 31) : -1;
+
+    if (year < 1970 || month < 1 || day < 1 || day > days_of_month(year, month))
+        return false;
+    *seconds = days_of(year, month, day) * DAY_SECONDS;
+    return true;
+}
+
+/** Digits after a point; those beyond nanoseconds are passed over. */
+static bool take_fraction(const char **s, int64_t *ns)
+{
+    int64_t unit = NS_PER_S / 10;
+
+    if (!take(s, '.') && !take(s, ','))
+        return true;
+    if (**s < '0' || **s > '9')
+        return false;
+    for (; **s >= '0' && **s <= '9'; ++*s, unit /= 10)
+        *ns += unit * (**s - '0');
+    return true;
+}
+
+static bool take_time(const char **s, int64_t *seconds, int64_t *ns)
+{
+    int hour = take_digits(s, 2, 23);
+    int minute = take(s, ':') ? take_digits(s, 2, 59) : -1;
+
+    if (hour < 0 || minute < 0)
+        return false;
+    *seconds += hour * 3600 + minute * 60;
+    if (!take(s, ':'))
+        return true;
+    int second = take_digits(s, 2, 60); /* 60: a leap second */
+    *seconds += second;
+    return second >= 0 && take_fraction(s, ns);
+}
+
+static bool take_zone(const char **s, int64_t *seconds)
+{
+    if (**s == '\0' || take(s, 'Z') || take(s, 'z'))
+        return true;
+    int sign = take(s, '+') ? 1 : take(s, '-') ? -1 : 0;
+    int hours = sign ? take_digits(s, 2, 23) : -1;
+    if (hours < 0)
+        return false;
+    (void)take(s, ':');
+    int minutes = **s ? take_digits(s, 2, 59) : 0;
+    *seconds -= sign * (hours * 3600 + minutes * 60);
+    return minutes >= 0;
+}
+
+enum err_code utc_parse(const char *text, struct utc *out, struct err *e)
+{
+    const char *s = text + strspn(text, " ");
+    int64_t seconds = 0, ns = 0;
+    bool is_good = take_date(&s, &seconds);
+
+    if (is_good && *s != '\0') {
+        is_good = take(&s, 'T') || take(&s, 't') || take(&s, ' ');
+        is_good = is_good && take_time(&s, &seconds, &ns) && take_zone(&s, &seconds);
+    }
+    if (!is_good || *s != '\0' || seconds < 0)
+        return err_set(e, ERR_INVALID, "\"%.40s\" is no date and time such as 2026-11-30T09:35:00Z",
+                       text);
+    out->ns = seconds * NS_PER_S + ns;
+    return ERR_OK;
 }
 
 static const struct unit {

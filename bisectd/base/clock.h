@@ -24,8 +24,16 @@ struct utc utc_now(void);
 
 /** "2026-11-30T09:35:00.123Z" into `out`. */
 void utc_format(struct utc t, char out[32]);
+/**
+ * ISO 8601: a date, or a date and a time with T or a blank between, with seconds and their fraction
+ * or without, and with Z, +01:00 or +0100 or without, which is UTC. 1970 to 2261.
+ *
+ * Errors: ERR_INVALID.
+ */
+MUST_CHECK enum err_code utc_parse(const char *text, struct utc *out, struct err *e);
 
-/** "90s", "5m", "2h", "1h30m", "250ms"; plain digits are seconds. ERR_INVALID says what was wrong. */
+/** "90s", "5m", "2h", "1h30m", "250ms"; plain digits are seconds. ERR_INVALID says what was wrong.
+ */
 MUST_CHECK enum err_code duration_parse(const char *text, int64_t *ns, struct err *e);
 
 /** "1h02m", "3m05s", "12.3s", "85ms": short, for people. */

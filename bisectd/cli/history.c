@@ -48,8 +48,11 @@ static void add_filter(struct buf *path, const char *name, const char *value)
     http_escape(path, value);
 }
 
+/* Of an imported point it matters when it was measured, and not when it was stored. */
 static const json *cell_of(const json *sample, const char *key)
 {
+    if (strcmp(key, "stored") == 0 && json_is_null(json_at(sample, "bisection")))
+        return json_at(sample, "at");
     return strcmp(key, "host") == 0 || strcmp(key, "platform") == 0
                ? json_at(json_at(sample, "environment"), key)
                : json_at(sample, key);
@@ -113,7 +116,7 @@ static void add_row(struct table *t, const json *sample)
     table_cell(t, buf_str(&number), 0);
     table_cell(t, json_str(json_at(sample, "status"), ""), 20);
     table_cell(t, json_str(cell_of(sample, "host"), ""), 40);
-    table_cell(t, json_str(json_at(sample, "stored"), ""), 30);
+    table_cell(t, json_str(cell_of(sample, "stored"), ""), 30);
 }
 
 static void write_table(const json *items, struct buf *out)
@@ -196,6 +199,9 @@ const struct command command_history = {
     .name = "history",
     .words = "",
     .summary = "query stored samples",
+    .about =
+        "Every run that a bisection or comparison took, and every point that was imported, whose "
+        "host begins with import: and which belongs to no bisection.",
     .example = "bisectctl history --metric wall --limit 100\n"
                "bisectctl history --project demo --csv > samples.csv\n",
     .flags = flags,

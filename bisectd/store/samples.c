@@ -117,7 +117,7 @@ static enum err_code read_sample(struct query *q, struct sample_row *row, struct
     row->project = query_dup(q, 3);
     row->metric = query_dup(q, 4);
     row->number = (uint32_t)query_int(q, 6);
-    row->seed = strtoull(query_text(q, 7), NULL, 10);
+    row->seed = query_is_null(q, 7) ? 0 : strtoull(query_text(q, 7), NULL, 10);
     row->stored.ns = query_int(q, 8);
     row->environment = (struct environment){
         .platform = query_dup(q, 9),
@@ -136,28 +136,45 @@ static enum err_code read_sample(struct query *q, struct sample_row *row, struct
     if (!code && !query_is_null(q, 26))
         code = revision_parse(query_text(q, 26), &row->reverted, e);
     row->fixups = query_dup(q, 27);
+    if (!code && query_is_null(q, 22)) { /* an imported point: its value is all it has */
+        row->run.values = mem_resize(row->run.values, 1, sizeof(*row->run.values));
+        row->run.values[row->run.n_values++] = row->run.value;
+    }
     return code ? err_wrap(e, "sample %lld", (long long)row->seq) : ERR_OK;
+}
+
+static void add_sample_conditions(const struct sample_filter *f, struct clause *c)
+{
+    add_text(c, "s.bisection =", f->bisection);
+    add_text(c, "s.project =", f->project);
+    add_text(c, "s.metric =", f->metric);
+    add_prefix(c, f->revision);
+    add_text(c, "s.platform =", f->platform);
+    if (f->only_ok)
+        buf_adds(&c->sql, " AND s.status = 'ok'");
+    if (f->after)
+        add_cell(c, "s.seq >", cell_int(f->after));
 }
 
 static void sample_clause(const struct sample_filter *f, struct clause *c)
 {
+    AUTO(clause_fini) struct clause shared = {0};
+
+    add_sample_conditions(f, &shared);
     buf_adds(&c->sql,
              "SELECT s.seq, s.bisection, s.task, s.project, s.metric, s.revision, s.number, s.seed,"
              " s.stored_ns, s.platform, s.host, s.worker, r.kernel, r.cpu, r.n_cpus, r.load,"
              " r.sandbox, r.isolation, s.run, s.attempt, s.status, s.reason, s.all_values, s.value,"
              " s.at_ns, s.seconds, s.reverted, s.fixups"
              " FROM samples AS s LEFT JOIN results AS r ON r.task = s.task WHERE 1");
-    add_text(c, "s.bisection =", f->bisection);
-    add_text(c, "s.project =", f->project);
-    add_text(c, "s.metric =", f->metric);
-    add_prefix(c, f->revision);
-    add_text(c, "s.platform =", f->platform);
+    memcpy(c->cells, shared.cells, sizeof(c->cells));
+    c->n = shared.n;
+    buf_adds(&c->sql, buf_str(&shared.sql));
     add_text(c, "s.measure_key =", f->measure_key ? f->measure_key->hex : NULL);
-    if (f->only_ok)
-        buf_adds(&c->sql, " AND s.status = 'ok'");
-    if (f->after)
-        add_cell(c, "s.seq >", cell_int(f->after));
-    buf_adds(&c->sql, " ORDER BY s.seq");
+    if (!f->measure_key && !f->bisection)
+        buf_printf(&c->sql, " UNION ALL SELECT * FROM imported AS s WHERE 1%s",
+                   buf_str(&shared.sql));
+    buf_adds(&c->sql, " ORDER BY 1");
     add_limit(c, f->limit);
 }
 

@@ -14,8 +14,8 @@
 #include "store/store.h"
 
 struct sample_row {
-    int64_t seq; /* over the whole store; the cursor of lists */
-    struct id bisection, task;
+    int64_t seq;               /* over the whole store; the cursor of lists */
+    struct id bisection, task; /* empty: an imported point */
     char *project, *metric;
     struct revision revision;
     struct revision reverted; /* on top of it when it was built; unset: none */
@@ -34,7 +34,8 @@ struct sample_list {
 void sample_list_fini(struct sample_list *l);
 DEFINE_AUTO_FINI(struct sample_list, sample_list_fini)
 
-/** Unset fields (NULL, false) match all. */
+/** Unset fields (NULL, false) match all. Points (store/points.h) are of no bisection and have no
+ *  measure key. */
 struct sample_filter {
     const char *bisection, *project, *metric, *platform;
     const char *revision; /* a whole hash or its first digits, lower case */

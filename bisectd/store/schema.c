@@ -242,11 +242,38 @@ static const char *const migrations[] = {
     "ALTER TABLE builds ADD COLUMN fixups TEXT;"   /* what they are called */
     "ALTER TABLE samples ADD COLUMN reverted TEXT;"
     "ALTER TABLE samples ADD COLUMN fixups TEXT;",
+
+    /* 4: time series that others measured */
+    "CREATE TABLE series ("
+    "  id INTEGER PRIMARY KEY,"
+    "  project TEXT NOT NULL, metric TEXT NOT NULL, platform TEXT NOT NULL,"
+    "  host TEXT NOT NULL,"
+    "  UNIQUE (project, metric, platform, host)"
+    ") STRICT;"
+    "CREATE TABLE points ("
+    "  seq INTEGER PRIMARY KEY," /* from the same sequence as samples: see points.c */
+    "  series INTEGER NOT NULL REFERENCES series(id),"
+    "  revision TEXT NOT NULL,"
+    "  at_ns INTEGER NOT NULL," /* as the source has it */
+    "  value REAL NOT NULL,"
+    "  nth INTEGER NOT NULL," /* among equal ones */
+    "  stored_ns INTEGER NOT NULL,"
+    "  UNIQUE (series, revision, at_ns, value, nth)"
+    ") STRICT;"
+    "CREATE INDEX points_time ON points(series, at_ns);"
+    /* With the columns that lists of samples have. */
+    "CREATE VIEW imported AS SELECT p.seq AS seq, NULL AS bisection, NULL AS task,"
+    "  x.project AS project, x.metric AS metric, p.revision AS revision, p.nth AS number,"
+    "  NULL AS seed, p.stored_ns AS stored_ns, x.platform AS platform, x.host AS host,"
+    "  NULL AS worker, NULL AS kernel, NULL AS cpu, 0 AS n_cpus, NULL AS load, NULL AS sandbox,"
+    "  NULL AS isolation, 0 AS run, 0 AS attempt, 'ok' AS status, NULL AS reason,"
+    "  NULL AS all_values, p.value AS value, p.at_ns AS at_ns, NULL AS seconds,"
+    "  NULL AS reverted, NULL AS fixups FROM points AS p JOIN series AS x ON x.id = p.series;",
 };
 
-/* What chains cover. The triggers are temporary, of our own connection: outside tools can still
+/* What chains cover, and series. The triggers are temporary, of our own connection: outside tools can still
  * write, and are found out by the chain instead. */
-static const char *const guarded[] = {"events", "results", "builds", "samples"};
+static const char *const guarded[] = {"events", "results", "builds", "samples", "series", "points"};
 
 int schema_version(void)
 {

@@ -237,7 +237,8 @@ enum err_code store_count(struct store *s, struct store_counts *out, struct err 
     } rows[] = {
         {"SELECT count(*) FROM leases WHERE state = 'open'", &c.open_leases},
         /* Numbers without gaps: rows are never removed. */
-        {"SELECT coalesce(max(seq), 0) FROM samples",        &c.samples},
+        {"SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'samples'), 0)",
+                                                             &c.samples},
         {"SELECT coalesce(max(seq), 0) FROM builds",         &c.builds},
         {"SELECT count(*) FROM workers",                     &c.workers},
         {"SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",

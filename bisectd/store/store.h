@@ -57,7 +57,7 @@ struct store_counts {
     int64_t bisections[5]; /* by enum bisection_state */
     int64_t tasks[5];      /* by enum task_state */
     int64_t open_leases;
-    int64_t samples;
+    int64_t samples; /* and imported points */
     int64_t builds;
     int64_t workers;
     int64_t database_bytes;

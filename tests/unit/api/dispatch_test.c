@@ -4,6 +4,7 @@
 #include "api/route.h"
 #include "base/stream.h"
 #include "fixture.h"
+#include "store/db.h"
 #include "store/tokens.h"
 
 static struct exchange *ask(struct desk *d, const char *method, const char *path,
@@ -61,6 +62,9 @@ static const struct {
     {"samples of no bisection",     "GET",    "/api/v1/bisections/b9/samples", NULL, 404, "no bisection"},
     {"workers",                     "GET",    "/api/v1/workers",       NULL, 200, "\"items\":[]"},
     {"projects",                    "GET",    "/api/v1/projects",      NULL, 200, "\"items\":[]"},
+    {"a point",                     "POST",   "/api/v1/points", "{\"project\":\"p\",\"metric\":\"m\",\"platform\":\"x\",\"host\":\"ci\",\"points\":[{\"revision\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"at\":\"2026-11-30\",\"value\":7}]}", 200, "{\"added\":1,\"known\":0}"},
+    {"a point of no time",          "POST",   "/api/v1/points", "{\"project\":\"p\",\"metric\":\"m\",\"platform\":\"x\",\"host\":\"ci\",\"points\":[{\"revision\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"value\":7}]}", 400, "points[0].at"},
+    {"points without a body",       "POST",   "/api/v1/points",        NULL, 400, "object"},
     {"health",                      "GET",    "/healthz",              NULL, 200, "ok"},
     {"health, its head alone",      "HEAD",   "/healthz",              NULL, 200, ""},
     {"counters",                    "GET",    "/metrics",              NULL, 200, "desk 1"},
@@ -125,6 +129,65 @@ START_TEST(a_caller_is_known_by_a_token)
     AUTO(exchange_free) struct exchange *x = ask(d, callers[_i].method, callers[_i].path, &h, NULL);
     ck_assert_msg(x->status == callers[_i].status, "%s: %d %s", callers[_i].name, x->status,
                   buf_str(&x->answer));
+}
+END_TEST
+
+static const char point_of_one[] =
+    "{\"project\":\"demo\",\"metric\":\"startup\",\"platform\":\"x\",\"host\":\"ci\",\"points\":[{"
+    "\"revision\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"at\":\"2026-11-30\",\"value\":7}]"
+    "}";
+static const char point_of_no_metric[] =
+    "{\"project\":\"demo\",\"metric\":\"other\",\"platform\":\"x\",\"host\":\"ci\",\"points\":[{"
+    "\"revision\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"at\":\"2026-11-30\",\"value\":7}]"
+    "}";
+static const char point_of_no_project[] =
+    "{\"project\":\"nope\",\"metric\":\"startup\",\"platform\":\"x\",\"host\":\"ci\",\"points\":[{"
+    "\"revision\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",\"at\":\"2026-11-30\",\"value\":7}]"
+    "}";
+
+/* clang-format off */
+static const struct {
+    const char *name, *role, *method, *path, *body;
+    int status;
+    const char *says;
+} roles[] = {
+    {"CI adds points of a configured metric", "ci",  "POST", "/api/v1/points",     point_of_one, 200, "\"added\":1"},
+    {"and of no other metric",             "ci",     "POST", "/api/v1/points",     point_of_no_metric, 400, "metric: project demo has none"},
+    {"nor of an unknown project",          "ci",     "POST", "/api/v1/points",     point_of_no_project, 400, "project: none is called"},
+    {"and reads nothing",                  "ci",     "GET",  "/api/v1/samples",    NULL, 403, "role"},
+    {"nor starts anything",                "ci",     "POST", "/api/v1/bisections", "{}", 403, "role"},
+    {"developers and sheriffs may as well", "sheriff", "POST", "/api/v1/points",   point_of_one, 200, "\"added\":1"},
+    {"and still not invent projects",      "developer", "POST", "/api/v1/points",  point_of_no_project, 400, "project"},
+    {"readers and workers may not",        "reader", "POST", "/api/v1/points",     point_of_one, 403, "role"},
+    {"nor workers",                        "worker", "POST", "/api/v1/points",     point_of_one, 403, "role"},
+    {"an administrator adds what there is no project for", "admin", "POST", "/api/v1/points", point_of_no_project, 200, "\"added\":1"},
+};
+/* clang-format on */
+
+static json *one_project(void *self)
+{
+    static const char text[] = "[{\"id\":\"demo\",\"metrics\":[{\"name\":\"startup\"}]}]";
+    json *list = NULL;
+
+    (void)self;
+    OK(json_parse(text, strlen(text), &list, e));
+    return list;
+}
+
+START_TEST(a_role_may_do_what_it_is_for)
+{
+    AUTO(desk_free) struct desk *d = desk_new();
+    struct digest hash = hash_of("secret", 6);
+    struct head h = {.authorization = "Bearer secret", .content_bytes = -1};
+
+    d->service.project_list = one_project;
+    OK(db_run(d->store,
+              "INSERT INTO tokens (id, hash, role, name, created_ns) VALUES ('t', ?1, ?2, 't', 1)",
+              CELLS(cell_text(hash.hex), cell_text(roles[_i].role)), NULL, e));
+    AUTO(exchange_free)
+    struct exchange *x = ask(d, roles[_i].method, roles[_i].path, &h, roles[_i].body);
+    ck_assert_msg(x->status == roles[_i].status && strstr(buf_str(&x->answer), roles[_i].says),
+                  "%s: %d %s", roles[_i].name, x->status, buf_str(&x->answer));
 }
 END_TEST
 
@@ -350,6 +413,7 @@ int main(void)
     const struct unit_test tests[] = {
         {a_request_has_its_answer, LEN(answers)},
         {a_caller_is_known_by_a_token, LEN(callers)},
+        {a_role_may_do_what_it_is_for, LEN(roles)},
         {an_unknown_query_parameter_is_an_error, 1},
         {a_page_has_a_size, LEN(limits)},
         {samples_of_a_revision_are_found_by_part_of_its_hash, LEN(revisions)},

@@ -52,6 +52,29 @@ static const struct {
     {-1,                             "1969-12-31T23:59:59.999Z"},
     {-NS_PER_S,                      "1969-12-31T23:59:59.000Z"},
 };
+
+static const struct {
+    const char *text;
+    int64_t want_ns; /* by date -u -d … +%s; -1: refused */
+} times[] = {
+    {"2026-11-30T09:35:00.123Z",       1796031300 * NS_PER_S + 123 * NS_PER_MS},
+    {"2026-11-30T09:35:00Z",           1796031300 * NS_PER_S},
+    {"2026-11-30 09:35:00",            1796031300 * NS_PER_S},
+    {"2026-11-30t09:35z",              1796031300 * NS_PER_S},
+    {"2026-11-30T10:35:00+01:00",      1796031300 * NS_PER_S},
+    {"2026-11-30T04:05:00-0530",       1796031300 * NS_PER_S},
+    {"2026-11-30T11:35:00+02",         1796031300 * NS_PER_S},
+    {"2026-11-30",                     1795996800 * NS_PER_S},
+    {"2000-02-29",                     951782400 * NS_PER_S},
+    {"1970-01-01T00:00:00.000000001Z", 1},
+    {"1970-01-01T00:00:00.0000000019999Z", 1},
+    {"2016-12-31T23:59:60Z",           1483228800 * NS_PER_S},
+    {"2261-12-31T23:59:59Z",           INT64_C(9214646399) * NS_PER_S},
+    {"2001-02-29", -1}, {"1900-01-01", -1}, {"2262-01-01", -1}, {"2026-13-01", -1}, {"2026-00-10", -1},
+    {"2026-11-30T24:00Z", -1}, {"2026-11-30T09", -1}, {"2026-11-30T09:35:00.Z", -1}, {"", -1},
+    {"2026-11-30T09:35:00+1:00", -1}, {"2026-11-30T09:35:00 ", -1}, {"2026-11-30x", -1},
+    {"30.11.2026", -1}, {"1796031300", -1}, {"2026-1-1", -1}, {"1970-01-01T00:00:00+01:00", -1},
+};
 /* clang-format on */
 
 START_TEST(reads_durations)
@@ -66,6 +89,19 @@ START_TEST(reads_durations)
     } else {
         ck_assert_msg(rc == ERR_OK && ns == durations[_i].want_ns, "%s", durations[_i].text);
     }
+}
+END_TEST
+
+START_TEST(reads_times)
+{
+    struct utc at = {-7};
+    struct err e = {0};
+    enum err_code code = utc_parse(times[_i].text, &at, &e);
+
+    ck_assert_msg(code == (times[_i].want_ns < 0 ? ERR_INVALID : ERR_OK), "%s: %s", times[_i].text,
+                  e.text);
+    ck_assert_msg(at.ns == (code ? -7 : times[_i].want_ns), "%s: %lld", times[_i].text,
+                  (long long)at.ns);
 }
 END_TEST
 
@@ -115,11 +151,9 @@ END_TEST
 int main(void)
 {
     const struct unit_test tests[] = {
-        {reads_durations, LEN(durations)},
-        {shows_durations, LEN(shown)},
-        {shows_extremes_within_bounds, 1},
-        {shows_instants, LEN(instants)},
-        {clocks_advance, 1},
+        {reads_durations, LEN(durations)}, {reads_times, LEN(times)},
+        {shows_durations, LEN(shown)},     {shows_extremes_within_bounds, 1},
+        {shows_instants, LEN(instants)},   {clocks_advance, 1},
     };
     return unit_run("clock", tests, LEN(tests));
 }
