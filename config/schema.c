@@ -82,7 +82,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "metrics.*.test",     SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of the suite formats"},
     {SCHEMA_PROJECT, "metrics.*.field",    SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of the suite formats"},
     {SCHEMA_PROJECT, "sandbox",            SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "what a build or measuring command may use"},
-    {SCHEMA_PROJECT, "sandbox.kind",       SCHEMA_CHOICE,    "plain",        0, 0, "plain", 0, "bubblewrap is not available in this version"},
+    {SCHEMA_PROJECT, "sandbox.kind",       SCHEMA_CHOICE,    "plain",        0, 0, "plain bubblewrap", 0, "bubblewrap: own namespaces, a read-only system, no home, no network; plain: limits, but no walls"},
     {SCHEMA_PROJECT, "sandbox.network",    SCHEMA_BOOL,      "no",           0, 0, NULL, 0, "plain cannot take it away"},
     {SCHEMA_PROJECT, "sandbox.memory",     SCHEMA_SIZE,      "0",            0, 1e15, NULL, 0, "0: no limit, here and below"},
     {SCHEMA_PROJECT, "sandbox.processes",  SCHEMA_COUNT,     "4096",         0, 1e6, NULL, 0, "at once, in the command's own process tree"},

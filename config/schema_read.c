@@ -11,7 +11,7 @@
 /* clang-format off */
 /* Words of later versions that get a clearer answer than "expected one of". */
 static const struct { const char *path, *word; } later_words[] = {
-    {"engine", "slurm"}, {"sandbox.kind", "bubblewrap"}, {"isolation", "cpus"},
+    {"engine", "slurm"}, {"isolation", "cpus"},
     {"metrics.*.isolation", "cpus"}, {"metrics.*.kind", "counter"},
     {"metrics.*.kind", "syscalls"}, {"metrics.*.kind", "slowsql"},
     {"metrics.*.kind", "perfherder"}, {"metrics.*.kind", "hyperfine"},

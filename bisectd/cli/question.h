@@ -62,7 +62,7 @@ const char *platform_here(void);
 #define FLAG_ROWS_BOUNDS \
     {"--platform", "P", FLAG_TEXT, offsetof(struct options, platform), "which workers may do it (default: this machine's)", NULL, 0, 0}, \
     {"--artifact", "GLOB", FLAG_LIST, offsetof(struct options, artifact), "files the build leaves that measuring needs; may be repeated (default: the whole tree)", NULL, 0, 0}, \
-    {"--sandbox", "KIND", FLAG_TEXT, offsetof(struct options, sandbox), "how jobs are walled off: plain, the one kind of this version", NULL, 0, 0}, \
+    {"--sandbox", "KIND", FLAG_TEXT, offsetof(struct options, sandbox), "how jobs are walled off: bubblewrap (own namespaces, read-only system, no home, no network) or plain (limits, but no walls)", NULL, 0, 0}, \
     {"--budget-runs", "N", FLAG_COUNT, offsetof(struct options, budget_runs), "at most so many runs (default: 2000)", NULL, 1, 1000000000}, \
     {"--budget-time", "DUR", FLAG_DURATION, offsetof(struct options, budget_ns), "at most so long, over all sittings: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \
     {"--timeout", "DUR", FLAG_DURATION, offsetof(struct options, timeout_ns), "limit of one run of the measuring command: 90s, 5m, 2h; plain digits are seconds", NULL, 0, 0}, \

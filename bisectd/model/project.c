@@ -20,7 +20,7 @@ static const struct choice submodules_choices[] = {
 static const struct choice confirm_choices[] = {
     {"none", CONFIRM_NONE, false}, {"revert", CONFIRM_REVERT, false}, {0}};
 static const struct choice sandbox_choices[] = {
-    {"plain", SANDBOX_PLAIN, false}, {"bubblewrap", SANDBOX_BUBBLEWRAP, true}, {0}};
+    {"plain", SANDBOX_PLAIN, false}, {"bubblewrap", SANDBOX_BUBBLEWRAP, false}, {0}};
 
 #define AT(member) offsetof(struct project, member)
 static const struct field project_fields[] = {

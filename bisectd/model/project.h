@@ -13,7 +13,7 @@
 enum sandbox_kind { SANDBOX_PLAIN, SANDBOX_BUBBLEWRAP };
 enum submodules { SUBMODULES_RECURSIVE, SUBMODULES_NONE };
 
-/** By its name in project files; ERR_INVALID also for kinds that this version does not have. */
+/** By its name in project files. */
 MUST_CHECK enum err_code sandbox_kind_parse(const char *s, enum sandbox_kind *out, struct err *e);
 
 /** What is done about a culprit beyond verifying it. */
@@ -25,7 +25,7 @@ MUST_CHECK enum err_code confirm_parse(const char *s, enum confirm *out, struct 
 
 struct sandbox_limits {
     enum sandbox_kind kind;
-    bool is_kind_set; /* the user named it; else the worker's default, and it says which */
+    bool is_kind_set; /* else plain */
     bool has_network;
     int64_t memory_bytes; /* of the job's process tree; 0: no limit, here and below */
     int64_t n_processes;  /* in the job's own tree, not of the user */
@@ -53,9 +53,9 @@ struct project {
     struct sandbox_limits sandbox;
     enum isolation isolation; /* ISOLATION_DEFAULT: that of the metric's kind */
     enum confirm confirm;
-    int64_t budget_runs;      /* 0: the default of a request */
-    int64_t budget_ns;        /* 0: none */
-    size_t n_fixups;          /* at most FIXUP_MAX */
+    int64_t budget_runs; /* 0: the default of a request */
+    int64_t budget_ns;   /* 0: none */
+    size_t n_fixups;     /* at most FIXUP_MAX */
     struct fixup **fixups;
     size_t n_metrics;
     struct metric **metrics;

@@ -150,8 +150,8 @@ run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric
 says "regex"
 run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --confidence 2
 says "confidence"
-run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --sandbox bubblewrap
-says "not available in this version"
+run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --sandbox cardboard
+says "plain, bubblewrap"
 for store in "" / "$work/.."/../../..; do
     run 2 bisectctl run --repo "$line" --good good --bad bad --measure true --metric exit --store "$store"
     says "store"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "workers/agent/agent.h"
 #include "workers/agent/options.h"
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,32 @@ static void listen_to_signals(void)
     sigaction(SIGINT, &stop, NULL);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a killed supervisor leaves comes to us */
+}
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash > path ? mem_dup_n(path, (size_t)(slash - path)) : NULL;
+}
+
+/** What is ours or the user's no job within walls is to see, wherever it lies. */
+static void hide_own(const struct options *o, struct sandbox *s)
+{
+    static const char socket[] = "unix:";
+    const struct passwd *user = getpwuid(geteuid());
+    AUTO(mem_free) char *token = o->token_file ? path_real(o->token_file, NULL) : NULL;
+    AUTO(mem_free) char *shared = o->artifacts ? folder_of(o->artifacts) : NULL;
+    AUTO(mem_free)
+    char *store = strncmp(o->coordinator, socket, strlen(socket)) == 0
+                      ? folder_of(o->coordinator + strlen(socket))
+                      : NULL;
+    const char *const own[] = {token,  o->work_dir,    o->artifacts,
+                               shared, getenv("HOME"), user ? user->pw_dir : NULL,
+                               store};
+
+    for (size_t i = 0; i < LEN(own); i++)
+        sandbox_hide(s, own[i]);
 }
 
 static enum err_code run(const struct options *o, const char *token, struct sandbox *sandbox,
@@ -102,6 +130,7 @@ int main(int argc, char **argv)
         complain(&e);
         return EXIT_FAILURE;
     }
+    hide_own(&o, sandbox);
     listen_to_signals();
     log_setup("bisect-worker", LOG_INFO, o.has_json_log);
     if (run(&o, token, sandbox, &e)) {

@@ -440,6 +440,8 @@ static enum err_code begin(struct task *t, struct err *e)
     host_describe(env);
     enum err_code code = sandbox_kind_of(&w->lease->project->sandbox, &kind, e);
     env->sandbox = mem_dup(code ? "none" : kind->name);
+    if (!code)
+        code = sandbox_check(w->shop->sandbox, &w->lease->project->sandbox, e);
     if (w->lease->spec->n_runs) {
         t->metric = project_metric(w->lease->project, w->lease->metric);
         if (!code && !t->metric)

@@ -9,7 +9,6 @@ enum { QUOTED_BYTES = 200 };
 struct build {
     const struct recipe *recipe;
     struct strings environment;
-    const char *watched[4];
     int64_t disk_before_bytes;
     struct mono until;
 };
@@ -57,11 +56,10 @@ static enum err_code run_step(struct build *b, size_t step, struct recipe_outcom
     AUTO(clip_fini) struct clip output;
     struct job_outcome o;
     struct job_spec spec = {.command = p->build_steps.items[step],
-                            .folder = r->place.source,
+                            .place = &r->place,
                             .environment = &b->environment,
                             .limits = &p->sandbox,
                             .timeout_ns = p->build_timeout_ns > 0 ? b->until.ns - mono_now().ns : 0,
-                            .watched = b->watched,
                             .disk_before_bytes = b->disk_before_bytes,
                             .tick = r->tick,
                             .context = r->context};
@@ -90,9 +88,7 @@ static enum err_code run_step(struct build *b, size_t step, struct recipe_outcom
 enum err_code recipe_run(const struct recipe *r, struct recipe_outcome *out, struct err *e)
 {
     const struct project *p = r->project;
-    struct build b = {.recipe = r,
-                      .watched = {r->place.source, r->place.home, r->place.tmp, NULL},
-                      .until = {mono_now().ns + p->build_timeout_ns}};
+    struct build b = {.recipe = r, .until = {mono_now().ns + p->build_timeout_ns}};
 
     *out = (struct recipe_outcome){.status = BUILD_OK};
     enum err_code code = job_folder_empty(r->place.home, e);
@@ -101,8 +97,9 @@ enum err_code recipe_run(const struct recipe *r, struct recipe_outcome *out, str
     if (code)
         return code;
     if (p->sandbox.disk_bytes > 0)
-        b.disk_before_bytes = sandbox_disk_usage(b.watched, INT64_MAX);
-    job_env_fill(&b.environment, r->environment ? r->environment : &p->environment, &r->place,
+        b.disk_before_bytes = job_place_usage(&r->place, INT64_MAX);
+    struct job_place seen = sandbox_place(&p->sandbox, &r->place);
+    job_env_fill(&b.environment, r->environment ? r->environment : &p->environment, &seen,
                  r->revision, JOB_BUILD);
     for (size_t i = 0; !code && out->status == BUILD_OK && i < p->build_steps.n; i++)
         code = run_step(&b, i, out, e);

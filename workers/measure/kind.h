@@ -35,8 +35,8 @@ struct kind_row {
      * Writes the shell command that is run in place of the metric's own, which it wraps; its exit
      * status is to be that one's. NULL: the metric's own is run.
      *
-     * `folder`: for what the wrapper leaves for `read`; empty before each run, beside $BISECTD_OUT,
-     *           and seen by the job at the same path.
+     * `folder`: for what the wrapper leaves for `read`; empty before each run, and named as the job
+     *           sees it, which is not how `read` does.
      * Errors: in words, after "cannot measure: "; nothing is run then, and trying again is no use.
      */
     enum err_code (*command)(const struct metric *m, const char *folder, struct buf *out,

@@ -100,9 +100,9 @@ static enum err_code stage(struct taking *t, uint32_t build, struct err *e)
         return err_sys(e, errno, "move %s into place", s->builds[build].folder);
     t->staged = build;
     enum err_code code = job_folder_empty(s->place.home, e);
-    const char *const watched[] = {s->place.source, NULL};
+    const struct job_place artifact = {.source = s->place.source};
     if (!code && s->project->sandbox.disk_bytes > 0 && !t->stands[build].is_warm)
-        t->stands[build].disk_before_bytes = sandbox_disk_usage(watched, INT64_MAX);
+        t->stands[build].disk_before_bytes = job_place_usage(&artifact, INT64_MAX);
     return code;
 }
 
@@ -136,18 +136,19 @@ static void read_metric_file(const struct schedule *s, struct clip *out)
         clip_add(out, piece, (size_t)n);
 }
 
+/** The environment names the folders as the job will see them. */
 static void fill_environment(const struct schedule *s, const struct task_run *run,
-                             struct strings *env)
+                             const struct job_place *seen, struct strings *env)
 {
     char number[24];
 
-    job_env_fill(env, &s->project->environment, &s->place, &s->spec->builds[run->build].revision,
+    job_env_fill(env, &s->project->environment, seen, &s->spec->builds[run->build].revision,
                  JOB_MEASURE);
     snprintf(number, sizeof(number), "%" PRIu32, run->number);
     job_env_set(env, "BISECTD_RUN", number);
     snprintf(number, sizeof(number), "%" PRIu64, run->seed);
     job_env_set(env, "BISECTD_SEED", number);
-    job_env_set(env, "BISECTD_OUT", s->out);
+    job_env_set(env, "BISECTD_OUT", seen->out);
 }
 
 static enum err_code make_folders(const struct taking *t, struct err *e)
@@ -161,11 +162,11 @@ static enum err_code make_folders(const struct taking *t, struct err *e)
 }
 
 /** The command as the kind wraps it, if it does; else why it cannot. Caller frees with mem_free. */
-static char *wrap_command(const struct taking *t, struct buf *out)
+static char *wrap_command(const struct taking *t, const struct job_place *seen, struct buf *out)
 {
     struct err e = {0};
 
-    if (!t->own || t->kind->command(t->s->metric, t->own, out, &e) == ERR_OK)
+    if (!t->own || t->kind->command(t->s->metric, seen->own, out, &e) == ERR_OK)
         return NULL;
     return mem_printf("cannot measure: %s", e.text);
 }
@@ -210,8 +211,12 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
                              struct execution *x, struct err *e)
 {
     const struct schedule *s = t->s;
-    const char *const watched[] = {s->place.source, s->place.home, s->place.tmp,
-                                   s->out,          t->own,        NULL};
+    const struct job_place place = {.source = s->place.source,
+                                    .home = s->place.home,
+                                    .tmp = s->place.tmp,
+                                    .out = s->out,
+                                    .own = t->own};
+    const struct job_place seen = sandbox_place(&s->project->sandbox, &place);
     AUTO(buf_fini) struct buf wrapped = {0};
     struct strings env = {0};
     size_t keep = sandbox_output_bytes(&s->project->sandbox);
@@ -222,18 +227,17 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
     enum err_code code = prepare(t, x, e);
     if (code || x->refused)
         return code;
-    x->refused = wrap_command(t, &wrapped);
+    x->refused = wrap_command(t, &seen, &wrapped);
     if (x->refused)
         return ERR_OK;
-    fill_environment(s, run, &env);
+    fill_environment(s, run, &seen, &env);
     struct job_spec spec = {.command = t->own ? buf_str(&wrapped) : s->metric->command,
-                            .folder = s->place.source,
+                            .place = &place,
                             .environment = &env,
                             .limits = &s->project->sandbox,
                             .timeout_ns = s->metric->timeout_ns,
                             .ready = &t->ready,
                             .grace_ns = READY_GRACE_NS,
-                            .watched = watched,
                             .disk_before_bytes = t->stands[run->build].disk_before_bytes,
                             .tick = s->tick,
                             .context = s->context};

@@ -2,6 +2,7 @@
 #include "workers/sandbox/job_env.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include <fts.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,4 +84,33 @@ enum err_code job_folder_empty(const char *path, struct err *e)
     enum err_code code = file_remove_tree(path, e);
 
     return code ? code : file_mkdirs(path, 0755, e);
+}
+
+static int64_t folder_usage(const char *folder, int64_t enough_bytes)
+{
+    char *const paths[] = {(char *)(uintptr_t)folder, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    int64_t total = 0;
+    FTSENT *at;
+
+    while (walk && total <= enough_bytes && (at = fts_read(walk)) != NULL) {
+        bool is_counted = at->fts_info == FTS_F || at->fts_info == FTS_D ||
+                          at->fts_info == FTS_SL || at->fts_info == FTS_DEFAULT;
+        if (is_counted)
+            total += at->fts_statp->st_blocks * INT64_C(512);
+    }
+    if (walk)
+        fts_close(walk);
+    return total;
+}
+
+int64_t job_place_usage(const struct job_place *place, int64_t enough_bytes)
+{
+    const char *const folders[] = {place->source, place->home, place->tmp, place->out, place->own};
+    int64_t total = 0;
+
+    for (size_t i = 0; i < LEN(folders) && total <= enough_bytes; i++)
+        if (folders[i])
+            total += folder_usage(folders[i], enough_bytes - total);
+    return total;
 }

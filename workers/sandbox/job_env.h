@@ -7,18 +7,24 @@
 #include "model/project.h"
 #include "model/revision.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 /** One constant for all revisions, so that artifacts can be identical: 2000-01-01. */
 #define JOB_SOURCE_DATE_EPOCH 946684800
 
 enum job_phase { JOB_BUILD, JOB_MEASURE };
 
-/** The folders of a job; a worker has one place, at constant paths. */
+/** The folders of a job; a worker has one place, at constant paths. NULL: it has no such one. */
 struct job_place {
     const char *source; /* where commands start */
     const char *home;
     const char *tmp;
+    const char *out; /* $BISECTD_OUT */
+    const char *own; /* of what wraps the command */
 };
+
+/** Bytes that the folders of the place take on disk; stops counting once over `enough_bytes`. */
+int64_t job_place_usage(const struct job_place *place, int64_t enough_bytes);
 
 /**
  * Fills `out` ("KEY=value") with PATH HOME TMPDIR LC_ALL TZ SOURCE_DATE_EPOCH, the `own`

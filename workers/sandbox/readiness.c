@@ -3,12 +3,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "workers/sandbox/tree.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,55 +227,20 @@ static int64_t pause_after(int64_t gone_ns)
     return share < PROBE_LEAST_NS ? PROBE_LEAST_NS : share > PROBE_MOST_NS ? PROBE_MOST_NS : share;
 }
 
-/** A process that is the command or of it, behind `n_outer` that only lead there; 0: none yet. */
-static pid_t inside(pid_t job, uint32_t n_outer)
-{
-    static pid_t pids[TREE_MAX];
-
-    return tree_list(job, pids, TREE_MAX) >= n_outer ? pids[n_outer - 1] : 0;
-}
-
-static bool enter(pid_t pid, const char *name, int type)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, name);
-    AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 && setns(fd, type) == 0;
-}
-
-/** Goes where the job is; false: not yet, or never (errno). */
-static bool enter_all(pid_t job, uint32_t n_outer)
-{
-    pid_t pid = inside(job, n_outer);
-
-    if (!pid) {
-        errno = EAGAIN;
-        return false;
-    }
-    (void)enter(pid, "user", CLONE_NEWUSER); /* refused where it is our own: nothing to enter */
-    return enter(pid, "net", CLONE_NEWNET) && enter(pid, "mnt", CLONE_NEWNS);
-}
-
 /** The child's whole life. It ends with the supervisor, or when the job does. */
-_Noreturn static void look(const struct readiness *r, pid_t job, uint32_t n_outer, int to)
+_Noreturn static void look(const struct readiness *r, int to)
 {
     const int64_t begin_ns = mono_now().ns;
-    bool is_inside = n_outer == 0, is_watched = false;
+    bool is_watched = false;
     int64_t answer = 0;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "bisect-ready");
     int inotify = r->kind == READY_FILE ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
     while (!answer) {
-        if (!is_inside) {
-            is_inside = enter_all(job, n_outer);
-            if (!is_inside && errno != EAGAIN && errno != ENOENT && errno != ESRCH)
-                answer = -errno;
-        }
-        if (is_inside && !is_watched && r->kind == READY_FILE)
+        if (!is_watched && r->kind == READY_FILE)
             is_watched = watch_folder(inotify, r->text);
-        if (is_inside && is_there(r))
+        if (is_there(r))
             answer = mono_now().ns;
         if (!answer)
             nap(is_watched ? inotify : -1,
@@ -314,10 +277,10 @@ bool readiness_begin(struct readiness *r, const struct order *o, const char *tex
         r->sys = r->relays[0] && r->relays[1] ? 0 : errno;
         return false;
     }
-    return !o->is_apart && is_there(r);
+    return is_there(r);
 }
 
-void readiness_watch(struct readiness *r, pid_t job, uint32_t n_outer)
+void readiness_watch(struct readiness *r)
 {
     int pair[2];
 
@@ -327,7 +290,7 @@ void readiness_watch(struct readiness *r, pid_t job, uint32_t n_outer)
     if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0) {
         pid = fork();
         if (pid == 0)
-            look(r, job, n_outer, pair[1]);
+            look(r, pair[1]);
         fd_close(pair[1]);
         r->from_probe = pair[0];
     }

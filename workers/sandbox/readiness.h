@@ -6,15 +6,15 @@
  *   line  as soon as poll(2) wakes us: the job's output runs through here on its way to the worker
  *   file  as soon as inotify wakes us; where it cannot watch (no such folder yet), as below
  *   port, http: a connection is tried every PROBE_LEAST_NS at first, and after 250 ms every 1/500
- * of the time gone by, at most PROBE_MOST_NS: within .2 %, or half a millisecond Only `line` needs
- * the supervisor itself; for the rest a child of it looks, in the job's own namespaces where it has
- * such.
+ * of the time gone by, at most PROBE_MOST_NS: within .2 %, or half a millisecond. Only `line` needs
+ * the supervisor itself; for the rest a child of it looks. With walls all this is done inside,
+ * where the job's files and ports are.
  */
 #ifndef SANDBOX_READINESS_H
 #define SANDBOX_READINESS_H
 
 #include "model/ready.h"
-#include "workers/sandbox/supervisor.h"
+#include "workers/sandbox/order.h"
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -39,13 +39,12 @@ struct readiness {
  *
  * Outputs: for `line` the two descriptors for its output are replaced; the ones that were there are
  *          the readiness's from now on.
- * Returns true when it would be ready without the job: nothing can be measured then. `is_apart`:
- * the job will have namespaces of its own, where nothing can be ready.
+ * Returns true when it would be ready without the job: nothing can be measured then.
  */
 bool readiness_begin(struct readiness *r, const struct order *o, const char *text,
                      int fds[ORDER_DESCRIPTORS]);
-/** After it: starts to look. `job`: its first process. */
-void readiness_watch(struct readiness *r, pid_t job, uint32_t n_outer);
+/** After it: starts to look. */
+void readiness_watch(struct readiness *r);
 
 enum { READINESS_FDS = 3 };
 /** What to poll for; returns how many. */

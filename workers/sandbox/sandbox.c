@@ -3,8 +3,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "workers/sandbox/cgroup.h"
+#include "workers/sandbox/inside.h"
+#include "workers/sandbox/keeper.h"
+#include "workers/sandbox/order.h"
 #include "workers/sandbox/supervisor.h"
 #include "workers/sandbox/tree.h"
+#include "workers/sandbox/walls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -20,28 +25,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_NS            (100 * NS_PER_MS)
-#define TREE_WATCH_NS      (100 * NS_PER_MS)
-#define DISK_WATCH_NS      (500 * NS_PER_MS)
-#define DISK_LATE_NS       (500 * NS_PER_MS) /* a shorter job that went well is not measured again */
-#define DISK_LOAD          20                /* at most one part in so many is spent on counting */
-#define SUPERVISOR_GONE_NS (5 * NS_PER_S)
+#define TICK_NS       (100 * NS_PER_MS)
+#define TREE_WATCH_NS (100 * NS_PER_MS)
+#define DISK_WATCH_NS (500 * NS_PER_MS)
+#define DISK_LATE_NS  (500 * NS_PER_MS) /* a shorter job that went well is not measured again */
+#define DISK_LOAD     20                /* at most one part in so many is spent on counting */
+#define CHECK_NS      (30 * NS_PER_S)
 
-static void plain_argv(const char *command, struct strings *argv)
-{
-    strings_add(argv, "/bin/sh");
-    strings_add(argv, "-ec");
-    strings_add(argv, command);
-}
-
-#define PLAIN_HELP                                                                                 \
-    "limits and a clean end, but no walls: a job may read and write what this user may, use the "  \
-    "network and see other processes"
+/* What a sandbox with walls needs for itself: bwrap and bisect-job. */
+enum { WALL_PROCESSES = 2, SPARE_THREADS = 256 };
 
 /* clang-format off */
+#define PLAIN_HELP \
+    "limits and a clean end, but no walls: a job may read and write what this user may, use the " \
+    "network and see other processes"
+#define BUBBLEWRAP_HELP \
+    "own namespaces: a job sees the system, read-only, and folders of its own; no network unless " \
+    "the project asks for it"
 const struct sandbox_kind_row sandbox_kinds[] = {
-    {SANDBOX_PLAIN,      "plain",      PLAIN_HELP, plain_argv},
-    {SANDBOX_BUBBLEWRAP, "bubblewrap", "own namespaces, read-only system, no network", NULL},
+    {SANDBOX_PLAIN,      "plain",      PLAIN_HELP,      false},
+    {SANDBOX_BUBBLEWRAP, "bubblewrap", BUBBLEWRAP_HELP, true},
 };
 /* clang-format on */
 const size_t n_sandbox_kinds = LEN(sandbox_kinds);
@@ -54,17 +57,23 @@ enum err_code sandbox_kind_of(const struct sandbox_limits *l, const struct sandb
     for (size_t i = 0; i < n_sandbox_kinds; i++) {
         if (sandbox_kinds[i].kind != want)
             continue;
-        if (!sandbox_kinds[i].argv) {
-            err_set(e, ERR_INVALID,
-                    "the project asks for sandbox kind \"%s\", which this worker does not have",
-                    sandbox_kinds[i].name);
-            return err_hint(
-                e, "use sandbox kind \"plain\" (--sandbox plain) if you trust the commands");
-        }
         *out = &sandbox_kinds[i];
         return ERR_OK;
     }
     return err_set(e, ERR_INVALID, "unknown kind of sandbox %d", (int)want);
+}
+
+struct job_place sandbox_place(const struct sandbox_limits *l, const struct job_place *place)
+{
+    const struct sandbox_kind_row *kind = NULL;
+
+    if (sandbox_kind_of(l, &kind, NULL) || !kind->has_walls)
+        return *place;
+    return (struct job_place){.source = place->source ? walls_place.source : NULL,
+                              .home = place->home ? walls_place.home : NULL,
+                              .tmp = place->tmp ? walls_place.tmp : NULL,
+                              .out = place->out ? walls_place.out : NULL,
+                              .own = place->own ? walls_place.own : NULL};
 }
 
 size_t sandbox_output_bytes(const struct sandbox_limits *l)
@@ -72,85 +81,27 @@ size_t sandbox_output_bytes(const struct sandbox_limits *l)
     return l->output_bytes > 0 ? (size_t)l->output_bytes : JOB_OUTPUT_BYTES;
 }
 
-int64_t sandbox_disk_usage(const char *const *folders, int64_t enough_bytes)
-{
-    int64_t total = 0;
-
-    for (; *folders && total <= enough_bytes; folders++) {
-        char *const paths[] = {(char *)*folders, NULL};
-        FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-        FTSENT *at;
-        while (walk && total <= enough_bytes && (at = fts_read(walk)) != NULL) {
-            bool is_counted = at->fts_info == FTS_F || at->fts_info == FTS_D ||
-                              at->fts_info == FTS_SL || at->fts_info == FTS_DEFAULT;
-            if (is_counted)
-                total += at->fts_statp->st_blocks * INT64_C(512);
-        }
-        if (walk)
-            fts_close(walk);
-    }
-    return total;
-}
-
-/* ---- the supervisor, seen from outside ---- */
+/* ---- a sandbox ---- */
 
 struct sandbox {
-    pid_t supervisor; /* 0: none lives */
-    int ctl;
+    struct keeper keeper;
     uint32_t n_jobs;
+    struct walls *walls;
+    struct cgroups *groups; /* NULL until a walled job needs one */
+    int inside;             /* bisect-job, to execute; -1 until then */
+    bool is_surveyed;
 };
-
-static enum err_code supervisor_start(struct sandbox *s, struct err *e)
-{
-    int pair[2];
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-        return err_sys(e, errno, "start the job supervisor");
-    pid_t pid = fork();
-    if (pid == 0)
-        supervisor_live(pair[1]);
-    int sys = errno;
-    fd_close(pair[1]);
-    if (pid < 0) {
-        fd_close(pair[0]);
-        return err_sys(e, sys, "start the job supervisor");
-    }
-    s->supervisor = pid;
-    s->ctl = pair[0];
-    return ERR_OK;
-}
-
-static void ignore_reaped(void *context, pid_t pid, int status, const struct rusage *used)
-{
-    (void)context;
-    (void)pid;
-    (void)status;
-    (void)used;
-}
-
-/** After the supervisor's death: what it had started has come to us, if we are a subreaper. */
-static void supervisor_bury(struct sandbox *s)
-{
-    int is_subreaper = 0;
-
-    fd_close(s->ctl);
-    kill(s->supervisor, SIGKILL);
-    waitpid(s->supervisor, NULL, 0);
-    s->supervisor = 0;
-    s->ctl = -1;
-    if (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) == 0 && is_subreaper)
-        tree_kill_own(SUPERVISOR_GONE_NS, ignore_reaped, NULL);
-}
 
 enum err_code sandbox_new(struct sandbox **out, struct err *e)
 {
     struct sandbox *s = mem_alloc(sizeof(*s));
 
-    s->ctl = -1;
-    if (supervisor_start(s, e)) {
+    s->keeper.ctl = s->inside = -1;
+    if (keeper_start(&s->keeper, e)) {
         mem_free(s);
         return e ? e->code : ERR_IO;
     }
+    s->walls = walls_new();
     *out = s;
     return ERR_OK;
 }
@@ -159,11 +110,71 @@ void sandbox_free(struct sandbox *s)
 {
     if (!s)
         return;
-    if (s->supervisor) {
-        fd_close(s->ctl); /* it kills its job, if any, and leaves */
-        waitpid(s->supervisor, NULL, 0);
-    }
+    keeper_dismiss(&s->keeper);
+    fd_close(s->inside);
+    walls_free(s->walls);
+    cgroups_free(s->groups);
     mem_free(s);
+}
+
+void sandbox_hide(struct sandbox *s, const char *path)
+{
+    walls_hide(s->walls, path);
+    s->is_surveyed = false;
+}
+
+/* ---- walls ---- */
+
+#define INSTEAD                                                                                    \
+    "; \"sandbox: plain\" (--sandbox plain, or sandbox: {kind: plain} in a project file) runs "    \
+    "commands that you trust without walls"
+
+/** Says what a refusal means. */
+static enum err_code refuse(struct err *e, enum err_code code, const char *why)
+{
+    return err_set(e, code, "sandbox kind bubblewrap does not work here: %s" INSTEAD, why);
+}
+
+static enum err_code prepare_walls(struct sandbox *s, struct err *e)
+{
+    struct err why = {0};
+
+    if (!s->is_surveyed && walls_survey(s->walls, &why))
+        return refuse(e, why.code, why.text);
+    s->is_surveyed = true;
+    if (s->inside < 0 && inside_open(&s->inside, e))
+        return e ? e->code : ERR_IO;
+    if (!s->groups)
+        s->groups = cgroups_new();
+    return ERR_OK;
+}
+
+enum err_code sandbox_check(struct sandbox *s, const struct sandbox_limits *l, struct err *e)
+{
+    const struct sandbox_kind_row *kind = NULL;
+    AUTO(strings_fini) struct strings no_environment = {0};
+    struct job_place nowhere = {0};
+    struct sandbox_limits no_limits = {
+        .is_kind_set = l->is_kind_set, .kind = l->kind, .has_network = l->has_network};
+    struct job_spec nothing = {.command = ":",
+                               .place = &nowhere,
+                               .environment = &no_environment,
+                               .limits = &no_limits,
+                               .timeout_ns = CHECK_NS};
+    struct job_outcome o = {.end = JOB_STOPPED};
+    struct err why = {0};
+
+    if (sandbox_kind_of(l, &kind, e))
+        return e ? e->code : ERR_INVALID;
+    if (!kind->has_walls)
+        return ERR_OK;
+    s->is_surveyed = false;
+    enum err_code code = sandbox_run(s, &nothing, NULL, NULL, &o, &why);
+    if (code && e)
+        *e = why;
+    if (!code && (o.end != JOB_EXITED || o.code != 0))
+        code = refuse(e, ERR_DENIED, o.reason);
+    return code;
 }
 
 /* ---- one job ---- */
@@ -171,6 +182,8 @@ void sandbox_free(struct sandbox *s)
 struct running {
     struct sandbox *sandbox;
     const struct job_spec *spec;
+    const struct sandbox_kind_row *kind;
+    struct cgroup *group; /* NULL: none */
     struct clip *out, *log;
     int from_stdout, from_stderr; /* -1 once at their end */
     bool is_stopping;
@@ -195,7 +208,9 @@ static const char *variable(const struct strings *environment, const char *key, 
     return "";
 }
 
-static void add_path(struct buf *text, const struct job_spec *spec, const char *path)
+/** `folder`: where the command starts, as it sees it; so are the variables. */
+static void add_path(struct buf *text, const struct job_spec *spec, const char *folder,
+                     const char *path)
 {
     if (*path == '$') {
         const size_t n_key = strcspn(path + 1, "/");
@@ -204,37 +219,45 @@ static void add_path(struct buf *text, const struct job_spec *spec, const char *
         return;
     }
     if (*path != '/')
-        buf_printf(text, "%s/", spec->folder);
+        buf_printf(text, "%s/", folder);
     buf_adds(text, path);
 }
 
 /** What readiness looks for; of a file, where it is. */
-static void add_wanted(struct buf *text, const struct job_spec *spec)
+static void add_wanted(struct buf *text, const struct job_spec *spec, const char *folder)
 {
     const struct ready *r = spec->ready;
 
     if (r && r->kind == READY_FILE)
-        add_path(text, spec, r->text);
+        add_path(text, spec, folder, r->text);
     else if (r && r->text)
         buf_adds(text, r->text);
     buf_add(text, "", 1);
 }
 
 /** The order's text in a descriptor; its length is in o->text_bytes. */
-static int order_text(const struct job_spec *spec, const struct sandbox_kind_row *kind,
-                      struct order *o)
+static int order_text(const struct running *r, struct order *o)
 {
+    const struct job_spec *spec = r->spec;
+    const struct job_place seen = sandbox_place(spec->limits, spec->place);
+    const char *folder = seen.source ? seen.source : "/";
+    AUTO(strings_fini) struct strings wall = {0};
+    AUTO(strings_fini) struct strings argv = {0};
     AUTO(buf_fini) struct buf text = {0};
-    struct strings argv = {0};
 
-    kind->argv(spec->command, &argv);
+    strings_add(&argv, "/bin/sh");
+    strings_add(&argv, "-ec");
+    strings_add(&argv, spec->command);
+    if (r->kind->has_walls)
+        walls_argv(r->sandbox->walls, spec->place, spec->limits, &wall);
+    o->n_wall = (uint32_t)wall.n;
     o->n_argv = (uint32_t)argv.n;
     o->n_environment = (uint32_t)spec->environment->n;
+    add_strings(&text, &wall);
     add_strings(&text, &argv);
-    buf_add(&text, spec->folder, strlen(spec->folder) + 1);
-    add_wanted(&text, spec);
+    buf_add(&text, folder, strlen(folder) + 1);
+    add_wanted(&text, spec, folder);
     add_strings(&text, spec->environment);
-    strings_fini(&argv);
     o->text_bytes = (uint32_t)text.len;
 
     int fd = memfd_create("job", MFD_CLOEXEC);
@@ -249,32 +272,11 @@ static int order_text(const struct job_spec *spec, const struct sandbox_kind_row
     return fd;
 }
 
-static bool order_send(int ctl, const struct order *o, const int fds[ORDER_DESCRIPTORS])
+/** Makes the pipes that we read from; `theirs` are the ends to be written to. */
+static enum err_code make_pipes(struct running *r, int theirs[2], struct err *e)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int) * ORDER_DESCRIPTORS)];
-    } extra = {0};
-    struct iovec io = {.iov_base = (void *)o, .iov_len = sizeof(*o)};
-    struct msghdr m = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = &extra, .msg_controllen = sizeof(extra)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int) * ORDER_DESCRIPTORS);
-    memcpy(CMSG_DATA(c), fds, sizeof(int) * ORDER_DESCRIPTORS);
-    return sendmsg(ctl, &m, MSG_NOSIGNAL) == sizeof(*o);
-}
-
-static enum err_code job_start(struct running *r, const struct sandbox_kind_row *kind,
-                               struct err *e)
-{
-    struct sandbox *s = r->sandbox;
     int out[2], err[2];
 
-    if (!s->supervisor && supervisor_start(s, e))
-        return e ? e->code : ERR_IO;
     if (pipe2(out, O_CLOEXEC) != 0)
         return err_sys(e, errno, "start a job");
     if (pipe2(err, O_CLOEXEC) != 0) {
@@ -285,8 +287,49 @@ static enum err_code job_start(struct running *r, const struct sandbox_kind_row 
     }
     r->from_stdout = out[0];
     r->from_stderr = err[0];
+    theirs[0] = out[1];
+    theirs[1] = err[1];
     fcntl(out[0], F_SETFL, O_NONBLOCK);
     fcntl(err[0], F_SETFL, O_NONBLOCK);
+    return ERR_OK;
+}
+
+/** The kernel's own limits, a good way behind those that are watched for processes. */
+static void make_group(struct running *r)
+{
+    const struct sandbox_limits *l = r->spec->limits;
+    struct cgroup_limits limits = {.memory_bytes = l->memory_bytes};
+
+    if (l->n_processes > 0)
+        limits.n_threads = 4 * l->n_processes + SPARE_THREADS + WALL_PROCESSES;
+    if (r->kind->has_walls)
+        r->group = cgroup_new(r->sandbox->groups, &limits);
+}
+
+/** A folder that is not there would be a failure of the walls. */
+static enum err_code find_folders(const struct job_place *p, struct err *e)
+{
+    const char *const folders[] = {p->source, p->home, p->tmp, p->out, p->own};
+
+    for (size_t i = 0; i < LEN(folders); i++)
+        if (folders[i] && !file_exists(folders[i]))
+            return err_sys(e, ENOENT, "start a job in %s: enter the folder", folders[i]);
+    return ERR_OK;
+}
+
+static enum err_code job_start(struct running *r, struct err *e)
+{
+    struct sandbox *s = r->sandbox;
+    int pipes[2] = {-1, -1}, groups[CGROUP_FILES];
+
+    if (find_folders(r->spec->place, e))
+        return e ? e->code : ERR_NOT_FOUND;
+    if (!s->keeper.supervisor && keeper_start(&s->keeper, e))
+        return e ? e->code : ERR_IO;
+    if (make_pipes(r, pipes, e))
+        return e ? e->code : ERR_IO;
+    make_group(r);
+    cgroup_files(r->group, groups);
 
     struct order o = {.kind = ORDER_RUN,
                       .number = ++s->n_jobs,
@@ -296,15 +339,16 @@ static enum err_code job_start(struct running *r, const struct sandbox_kind_row 
                       .ready = r->spec->ready ? r->spec->ready->kind : READY_EXIT,
                       .ready_port = r->spec->ready ? r->spec->ready->port : 0,
                       .grace_ns = r->spec->grace_ns};
-    int fds[ORDER_DESCRIPTORS] = {[ORDER_TEXT] = order_text(r->spec, kind, &o),
-                                  [ORDER_STDOUT] = out[1],
-                                  [ORDER_STDERR] = err[1]};
-    bool is_sent = fds[ORDER_TEXT] >= 0 && order_send(s->ctl, &o, fds);
+    int fds[ORDER_DESCRIPTORS] = {
+        [ORDER_TEXT] = order_text(r, &o), [ORDER_STDOUT] = pipes[0],
+        [ORDER_STDERR] = pipes[1],        [ORDER_INSIDE] = r->kind->has_walls ? s->inside : -1,
+        [ORDER_GROUP] = groups[0],        [ORDER_GROUP_TOO] = groups[1]};
+    bool is_sent = fds[ORDER_TEXT] >= 0 && order_send(s->keeper.ctl, &o, fds);
     int sys = errno;
-    for (int i = 0; i < ORDER_DESCRIPTORS; i++)
+    for (int i = ORDER_TEXT; i <= ORDER_STDERR; i++)
         fd_close(fds[i]);
     if (!is_sent) {
-        supervisor_bury(s);
+        keeper_bury(&s->keeper);
         return err_sys(e, sys, "start a job");
     }
     return ERR_OK;
@@ -317,7 +361,7 @@ static void job_stop(struct running *r)
     if (r->is_stopping)
         return;
     r->is_stopping = true;
-    if (send(r->sandbox->ctl, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o))
+    if (send(r->sandbox->keeper.ctl, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o))
         r->is_lost = true;
 }
 
@@ -343,19 +387,42 @@ static void job_read(struct running *r, int *fd, struct clip *also)
     }
 }
 
+static void say_memory(struct running *r)
+{
+    snprintf(r->limit, sizeof(r->limit), "used more memory than its limit of %lld MiB",
+             (long long)(r->spec->limits->memory_bytes / MIB));
+}
+
+static void say_processes(struct running *r)
+{
+    snprintf(r->limit, sizeof(r->limit), "had more processes than its limit of %lld",
+             (long long)r->spec->limits->n_processes);
+}
+
+/** What the kernel has stopped it from. */
+static void check_group(struct running *r)
+{
+    struct cgroup_events events = cgroup_look(r->group);
+
+    if (events.has_lacked_memory)
+        say_memory(r);
+    else if (events.has_lacked_threads)
+        say_processes(r);
+}
+
 static void check_tree(struct running *r)
 {
     const struct sandbox_limits *l = r->spec->limits;
+    size_t n_own = r->kind->has_walls ? WALL_PROCESSES : 0;
 
-    if (l->memory_bytes <= 0 && l->n_processes <= 0)
+    check_group(r);
+    if (r->limit[0] || (l->memory_bytes <= 0 && l->n_processes <= 0))
         return;
-    struct tree_usage u = tree_measure(r->sandbox->supervisor);
+    struct tree_usage u = tree_measure(r->sandbox->keeper.supervisor);
     if (l->memory_bytes > 0 && u.memory_bytes > l->memory_bytes)
-        snprintf(r->limit, sizeof(r->limit), "used more memory than its limit of %lld MiB",
-                 (long long)(l->memory_bytes / MIB));
-    else if (l->n_processes > 0 && u.n_processes > (size_t)l->n_processes)
-        snprintf(r->limit, sizeof(r->limit), "had more processes than its limit of %lld",
-                 (long long)l->n_processes);
+        say_memory(r);
+    else if (l->n_processes > 0 && u.n_processes > (size_t)l->n_processes + n_own)
+        say_processes(r);
 }
 
 static void check_disk(struct running *r)
@@ -363,9 +430,9 @@ static void check_disk(struct running *r)
     const struct job_spec *spec = r->spec;
     int64_t most = spec->limits->disk_bytes;
 
-    if (most <= 0 || !spec->watched)
+    if (most <= 0)
         return;
-    int64_t used = sandbox_disk_usage(spec->watched, spec->disk_before_bytes + most);
+    int64_t used = job_place_usage(spec->place, spec->disk_before_bytes + most);
     if (used - spec->disk_before_bytes >= most)
         snprintf(r->limit, sizeof(r->limit), "wrote more to disk than its limit of %lld KiB",
                  (long long)(most / KIB));
@@ -398,7 +465,7 @@ static void job_watch(struct running *r)
 
 static void job_receive(struct running *r)
 {
-    ssize_t n = recv(r->sandbox->ctl, &r->report, sizeof(r->report), MSG_DONTWAIT);
+    ssize_t n = recv(r->sandbox->keeper.ctl, &r->report, sizeof(r->report), MSG_DONTWAIT);
 
     if (n == sizeof(r->report) && r->report.number == r->sandbox->n_jobs)
         r->has_report = true;
@@ -414,7 +481,7 @@ static void job_follow(struct running *r)
     r->next_tree_ns = now + TREE_WATCH_NS;
     r->next_disk_ns = now + DISK_WATCH_NS;
     while (!r->has_report && !r->is_lost) {
-        struct pollfd fds[] = {{.fd = r->sandbox->ctl, .events = POLLIN},
+        struct pollfd fds[] = {{.fd = r->sandbox->keeper.ctl, .events = POLLIN},
                                {.fd = r->from_stdout, .events = POLLIN},
                                {.fd = r->from_stderr, .events = POLLIN}};
         if (poll(fds, LEN(fds), (int)(TICK_NS / NS_PER_MS)) < 0 && errno != EINTR)
@@ -440,16 +507,31 @@ static void job_drain(struct running *r)
     fd_close(r->from_stderr);
 }
 
+/** The walls did not stand. Where memory had run out, that is the job's own doing. */
+static enum err_code report_no_walls(struct running *r, struct err *e)
+{
+    AUTO(buf_fini) struct buf why = {0};
+
+    check_group(r);
+    if (r->limit[0])
+        return ERR_OK;
+    walls_explain(r->report.words, &why);
+    return refuse(e, ERR_DENIED, buf_str(&why));
+}
+
 static enum err_code report_fault(struct running *r, struct err *e)
 {
     if (r->is_lost) {
-        supervisor_bury(r->sandbox);
+        keeper_bury(&r->sandbox->keeper);
         return err_set(e, ERR_IO, "the job's supervisor was killed");
     }
     if (r->report.end == REPORT_STUCK)
         return err_set(e, ERR_IO, "a process of the job cannot be killed");
+    if (r->report.end == REPORT_NO_WALLS)
+        return report_no_walls(r, e);
     if (r->report.end == REPORT_NOT_STARTED)
-        return err_sys(e, r->report.sys, "start a job in %s: %.*s", r->spec->folder,
+        return err_sys(e, r->report.sys, "start a job in %s: %.*s",
+                       r->spec->place->source ? r->spec->place->source : "/",
                        (int)sizeof(r->report.step), r->report.step);
     return ERR_OK;
 }
@@ -524,28 +606,38 @@ static void describe(const struct running *r, struct job_outcome *o)
     }
 }
 
+/** Runs it and takes what it prints; what went wrong on our side is the error. */
+static enum err_code job_see_through(struct running *r, struct err *e)
+{
+    enum err_code code = r->kind->has_walls ? prepare_walls(r->sandbox, e) : ERR_OK;
+
+    if (code)
+        return code;
+    code = job_start(r, e);
+    if (!code) {
+        job_follow(r);
+        code = report_fault(r, e);
+    }
+    job_drain(r);
+    return code;
+}
+
 enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct clip *out,
                           struct clip *log, struct job_outcome *outcome, struct err *e)
 {
-    const struct sandbox_kind_row *kind = NULL;
     struct running r = {
         .sandbox = s, .spec = spec, .out = out, .log = log, .from_stdout = -1, .from_stderr = -1};
-    struct err fault = {0};
+    const struct report *p = &r.report;
 
-    if (sandbox_kind_of(spec->limits, &kind, e))
-        return e ? e->code : ERR_INVALID;
-    if (job_start(&r, kind, &fault) == ERR_OK) {
-        job_follow(&r);
-        report_fault(&r, &fault);
-    }
-    job_drain(&r);
-    if (fault.code) {
-        if (e)
-            *e = fault;
-        return fault.code;
-    }
+    enum err_code code = sandbox_kind_of(spec->limits, &r.kind, e);
+    if (!code)
+        code = job_see_through(&r, e);
+    if (!code && !r.limit[0])
+        check_group(&r);
+    cgroup_free(r.group);
+    if (code)
+        return code;
 
-    struct report *p = &r.report;
     bool went_well = p->end == REPORT_EXITED && p->code == 0;
     if (!r.limit[0] && !r.was_stopped_by_tick && (!went_well || p->wall_ns > DISK_LATE_NS))
         check_disk(&r);

@@ -4,7 +4,8 @@
  *
  * A job has no terminal, an environment of exactly what it is given, limits on time, memory,
  * processes, disk and output, and a supervisor that ends its whole process tree when the command
- * ends, a limit is reached, the caller says stop, or the caller's process dies.
+ * ends, a limit is reached, the caller says stop, or the caller's process dies. What walls a job
+ * has is a matter of the kind: see walls.h.
  */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
@@ -14,6 +15,7 @@
 #include "model/project.h"
 #include "model/ready.h"
 #include "workers/sandbox/clip.h"
+#include "workers/sandbox/job_env.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,16 +24,20 @@ struct sandbox_kind_row {
     enum sandbox_kind kind;
     const char *name;
     const char *help; /* what it gives and what it gives up */
-    /** Appends the argument list that runs `command`; NULL: not available on this worker. */
-    void (*argv)(const char *command, struct strings *argv);
+    bool has_walls;   /* the job has namespaces and paths of its own */
 };
 extern const struct sandbox_kind_row sandbox_kinds[];
 extern const size_t n_sandbox_kinds;
 
-/** The row that a project's limits ask for, plain where they do not say; ERR_INVALID if this
- *  worker does not have it. */
+/** The row that a project's limits ask for, plain where they do not say. */
 MUST_CHECK enum err_code sandbox_kind_of(const struct sandbox_limits *l,
                                          const struct sandbox_kind_row **out, struct err *e);
+
+/**
+ * The folders as the job will know them: its environment and its command have to name these.
+ * With walls they are constant; without, the same. Borrowed from `place`, or static.
+ */
+struct job_place sandbox_place(const struct sandbox_limits *l, const struct job_place *place);
 
 struct sandbox;
 
@@ -45,18 +51,30 @@ MUST_CHECK enum err_code sandbox_new(struct sandbox **out, struct err *e);
 void sandbox_free(struct sandbox *s);
 DEFINE_AUTO(struct sandbox, sandbox_free)
 
+/** No job within walls sees this file or folder. An absolute path; NULL is fine. */
+void sandbox_hide(struct sandbox *s, const char *path);
+
+/**
+ * Whether jobs of this kind can be run here: runs one that does nothing.
+ *
+ * Errors: ERR_DENIED, the machine refuses, ERR_NOT_FOUND, bwrap is missing: the text says which,
+ * why, and what else there is; and those of sandbox_run.
+ */
+MUST_CHECK enum err_code sandbox_check(struct sandbox *s, const struct sandbox_limits *l,
+                                       struct err *e);
+
 enum job_go { JOB_GO_ON, JOB_STOP };
 
 struct job_spec {
     const char *command;                 /* for /bin/sh -ec */
-    const char *folder;                  /* to start in */
+    const struct job_place *place;       /* starts in its source; all that it may write to within
+                                            walls, and what counts as disk */
     const struct strings *environment;   /* "KEY=value", all of it */
     const struct sandbox_limits *limits; /* kind as well */
     int64_t timeout_ns;                  /* 0: none */
     const struct ready *ready;          /* it is ended once it is ready; NULL, or exit: when done */
     int64_t grace_ns;                   /* then: from SIGTERM to SIGKILL */
-    const char *const *watched;         /* folders whose growth counts as disk; NULL ends */
-    int64_t disk_before_bytes;          /* their size before, see sandbox_disk_usage */
+    int64_t disk_before_bytes;          /* the place's size before, see job_place_usage */
     enum job_go (*tick)(void *context); /* asked about every 100 ms; NULL: never stops */
     void *context;
 };
@@ -89,14 +107,11 @@ enum { JOB_OUTPUT_BYTES = 16 * MIB }; /* kept of stdout, or of both, where limit
  * Outputs: stdout goes to `out`, stdout and stderr as they come to `log`; either may be NULL. Both
  *          are the caller's, with limits of their own, and are filled even on errors.
  * Errors:  ours, never the job's: ERR_NOT_FOUND (no such folder), ERR_INVALID (a kind of sandbox
- *          that this worker does not have), ERR_IO (no process, supervisor lost).
+ *          that there is not), ERR_IO (no process, supervisor lost); those of sandbox_check.
  */
 MUST_CHECK enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec,
                                      struct clip *out, struct clip *log,
                                      struct job_outcome *outcome, struct err *e);
-
-/** Bytes that the folders take on disk; stops counting once over `enough_bytes`. */
-int64_t sandbox_disk_usage(const char *const *folders, int64_t enough_bytes);
 
 /** How much of a job's output its limits keep. */
 size_t sandbox_output_bytes(const struct sandbox_limits *l);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "workers/sandbox/order.h"
 #include "workers/sandbox/readiness.h"
 #include "workers/sandbox/tree.h"
 #include <errno.h>
@@ -22,7 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STUCK_NS (20 * NS_PER_S)
+#define STUCK_NS       (20 * NS_PER_S)
+#define INSIDE_LATE_NS (2 * STUCK_NS) /* the one inside has its own patience first */
 /* RLIMIT_NPROC counts threads, and those of everything the user runs. It is the wall behind the
  * limit that the worker watches, against a program that forks faster than that one looks. */
 enum { SPARE_THREADS = 256 };
@@ -35,6 +37,7 @@ struct launch {
 };
 
 struct supervisor {
+    enum supervisor_side side;
     int ctl;
     int signals;
     struct launch *launch; /* shared memory */
@@ -62,11 +65,13 @@ static void job_reaped(void *context, pid_t pid, int status, const struct rusage
     j->end_ns = mono_now().ns;
 }
 
-_Noreturn static void leave(void)
+/** With process 1 the kernel ends all others inside. */
+_Noreturn static void leave(const struct supervisor *s)
 {
     struct job nobody = {.pid = -1};
 
-    tree_kill_own(STUCK_NS, job_reaped, &nobody);
+    if (s->side == SUPERVISOR_OUTSIDE)
+        tree_kill_own(STUCK_NS, job_reaped, &nobody);
     _exit(0);
 }
 
@@ -98,10 +103,8 @@ static void be_first_to_go(void)
     fd_close(fd);
 }
 
-/** In the forked child: becomes the command. */
-_Noreturn static void become(const struct order *o, char **argv, char **envp, const char *cwd,
-                             const int fds[ORDER_DESCRIPTORS], int64_t n_processes,
-                             struct launch *l)
+/** In a forked child: nothing of ours stays with it, and it does not outlive us. */
+static void detach(void)
 {
     sigset_t none;
 
@@ -111,11 +114,25 @@ _Noreturn static void become(const struct order *o, char **argv, char **envp, co
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     umask(022);
+}
+
+/** What the order's text holds; all of it points into the text. */
+struct plan {
+    char **wall, **argv, **cwd, **wanted, **envp;
+};
+
+/** In the forked child: becomes the command. */
+_Noreturn static void become(const struct order *o, const struct plan *p,
+                             const int fds[ORDER_DESCRIPTORS], int64_t n_processes,
+                             struct launch *l)
+{
+    detach();
+    prctl(PR_SET_DUMPABLE, 1); /* until the exec; its /proc files would be another's */
     if (dup2(fds[ORDER_STDOUT], 1) < 0 || dup2(fds[ORDER_STDERR], 2) < 0)
         launch_failed(l, "redirect output");
     if (close_range(3, ~0U, 0) != 0)
         launch_failed(l, "close descriptors");
-    if (chdir(cwd) != 0)
+    if (chdir(p->cwd[0]) != 0)
         launch_failed(l, "enter the folder");
     be_first_to_go();
     limit(RLIMIT_CORE, 0, l);
@@ -125,8 +142,29 @@ _Noreturn static void become(const struct order *o, char **argv, char **envp, co
         limit(RLIMIT_NPROC, n_processes, l);
 
     l->exec_ns = mono_now().ns;
-    execve(argv[0], argv, envp);
-    launch_failed(l, argv[0]);
+    execve(p->argv[0], p->argv, p->envp);
+    launch_failed(l, p->argv[0]);
+}
+
+/** In the forked child: becomes the program that puts up the walls, and bisect-job after it. */
+_Noreturn static void become_wall(const struct plan *p, const int fds[ORDER_DESCRIPTORS],
+                                  const int inside[2], struct launch *l)
+{
+    char *no_environment[] = {NULL};
+
+    detach();
+    for (int i = ORDER_GROUP; i < ORDER_DESCRIPTORS; i++)
+        if (fds[i] >= 0 && write(fds[i], "0", 1) != 1)
+            launch_failed(l, "enter a control group");
+    /* First out of the way of the numbers that they are to have. */
+    int ctl = fcntl(inside[0], F_DUPFD, 16), program = fcntl(fds[ORDER_INSIDE], F_DUPFD, 16);
+    if (ctl < 0 || program < 0 || dup2(inside[1], 1) < 0 || dup2(inside[1], 2) < 0 ||
+        dup2(ctl, INSIDE_CTL) < 0 || dup2(program, INSIDE_PROGRAM) < 0)
+        launch_failed(l, "redirect output");
+    if (close_range(INSIDE_PROGRAM + 1, ~0U, 0) != 0)
+        launch_failed(l, "close descriptors");
+    execve(p->wall[0], p->wall, no_environment);
+    launch_failed(l, p->wall[0]);
 }
 
 /** Splits the next `n` strings of the text into a NULL-terminated list; NULL if it has fewer. */
@@ -146,42 +184,96 @@ static char **take_strings(char **text, const char *end, size_t n)
     return list;
 }
 
-/** 0: not started, since it would be ready without. */
+/** Splits the text; false if it does not hold what the order says. */
+static bool plan_read(const struct order *o, char *text, struct plan *p)
+{
+    const char *end = text + o->text_bytes;
+
+    p->wall = take_strings(&text, end, o->n_wall);
+    p->argv = take_strings(&text, end, o->n_argv);
+    p->cwd = take_strings(&text, end, 1);
+    p->wanted = take_strings(&text, end, 1);
+    p->envp = take_strings(&text, end, o->n_environment);
+    return p->wall && p->argv && p->argv[0] && p->cwd && p->wanted && p->envp;
+}
+
+static void plan_fini(struct plan *p)
+{
+    mem_free(p->wall);
+    mem_free(p->argv);
+    mem_free(p->cwd);
+    mem_free(p->wanted);
+    mem_free(p->envp);
+}
+
+/** Whether this job is started by another one of us, inside walls. */
+static bool is_walled(const struct supervisor *s, const struct order *o)
+{
+    return o->n_wall > 0 && s->side == SUPERVISOR_OUTSIDE;
+}
+
+/** What comes with an order: to be executed once it is forked, or instead. */
+struct launching {
+    struct plan plan;
+    char *text;
+    size_t n_text;
+};
+
+static void launching_fini(struct launching *l)
+{
+    int sys = errno;
+
+    plan_fini(&l->plan);
+    if (l->text)
+        munmap(l->text, l->n_text);
+    errno = sys;
+}
+DEFINE_AUTO_FINI(struct launching, launching_fini)
+
+/** False with errno. */
+static bool launching_read(struct supervisor *s, const struct order *o, int fd, struct launching *l)
+{
+    char *text = mmap(NULL, o->text_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+
+    if (text == MAP_FAILED)
+        return false;
+    l->text = text;
+    l->n_text = o->text_bytes;
+    memset(s->launch, 0, sizeof(*s->launch));
+    errno = EINVAL;
+    return plan_read(o, text, &l->plan);
+}
+
+/** Forks the job. 0: not started, since it would be ready without. */
 static pid_t start(struct supervisor *s, const struct order *o, int fds[ORDER_DESCRIPTORS],
                    struct readiness *ready)
 {
-    char *text = mmap(NULL, o->text_bytes, PROT_READ, MAP_PRIVATE, fds[ORDER_TEXT], 0);
-    if (text == MAP_FAILED)
+    AUTO(launching_fini) struct launching l = {0};
+    int64_t n_processes = 0;
+
+    if (!launching_read(s, o, fds[ORDER_TEXT], &l))
         return -1;
+    if (readiness_begin(ready, o, l.plan.wanted[0], fds))
+        return 0;
+    if (o->n_processes > 0 && geteuid() != 0)
+        n_processes = tree_user_threads(getuid()) + 4 * o->n_processes + SPARE_THREADS;
+    pid_t pid = fork();
+    if (pid == 0)
+        become(o, &l.plan, fds, n_processes, s->launch);
+    return pid;
+}
 
-    char *at = text;
-    const char *end = text + o->text_bytes;
-    char **argv = take_strings(&at, end, o->n_argv);
-    char **cwd = take_strings(&at, end, 1);
-    char **wanted = take_strings(&at, end, 1);
-    char **envp = take_strings(&at, end, o->n_environment);
-    pid_t pid = -1;
+/** Forks what puts up the walls; `inside` is the socket and the stderr of that. */
+static pid_t start_wall(struct supervisor *s, const struct order *o,
+                        const int fds[ORDER_DESCRIPTORS], const int inside[2])
+{
+    AUTO(launching_fini) struct launching l = {0};
 
-    memset(s->launch, 0, sizeof(*s->launch));
-    errno = EINVAL;
-    bool is_whole = argv && argv[0] && cwd && wanted && envp;
-    if (is_whole && readiness_begin(ready, o, wanted[0], fds))
-        pid = 0;
-    if (is_whole && pid < 0) {
-        int64_t n_processes = 0;
-        if (o->n_processes > 0 && geteuid() != 0)
-            n_processes = tree_user_threads(getuid()) + 4 * o->n_processes + SPARE_THREADS;
-        pid = fork();
-        if (pid == 0)
-            become(o, argv, envp, cwd[0], fds, n_processes, s->launch);
-    }
-    int sys = errno;
-    mem_free(argv);
-    mem_free(cwd);
-    mem_free(wanted);
-    mem_free(envp);
-    munmap(text, o->text_bytes);
-    errno = sys;
+    if (!launching_read(s, o, fds[ORDER_TEXT], &l))
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0)
+        become_wall(&l.plan, fds, inside, s->launch);
     return pid;
 }
 
@@ -192,7 +284,7 @@ static bool is_told_to_stop(struct supervisor *s, uint32_t number)
     ssize_t n = recv(s->ctl, &o, sizeof(o), MSG_DONTWAIT);
 
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        leave();
+        leave(s);
     return n == sizeof(o) && o.kind == ORDER_STOP && o.number == number;
 }
 
@@ -208,15 +300,14 @@ static bool is_told_to_leave(struct supervisor *s)
 }
 
 /** Asks every process of the job to end: its process group, and who has left that. */
-static void ask_to_end(const struct order *o, pid_t job)
+static void ask_to_end(pid_t job)
 {
     static pid_t pids[TREE_MAX];
     const size_t n = tree_list(getpid(), pids, TREE_MAX);
 
-    if (o->n_outer == 0)
-        kill(-job, SIGTERM);
-    for (size_t i = o->n_outer; i < n; i++)
-        if (o->n_outer > 0 || getpgid(pids[i]) != job)
+    kill(-job, SIGTERM);
+    for (size_t i = 0; i < n; i++)
+        if (getpgid(pids[i]) != job)
             kill(pids[i], SIGTERM);
 }
 
@@ -275,12 +366,12 @@ static enum report_end watch(struct supervisor *s, const struct order *o, struct
         if (j->is_reaped && !j->ready.at_ns)
             return WIFSIGNALED(j->status) ? REPORT_SIGNALED : REPORT_EXITED;
         if (fds[1].revents && is_told_to_leave(s))
-            leave();
+            leave(s);
         if (fds[0].revents && is_told_to_stop(s, o->number))
             return REPORT_STOPPED;
         if (j->ready.at_ns && !is_asked) {
             is_asked = true;
-            ask_to_end(o, j->pid);
+            ask_to_end(j->pid);
             until = mono_now().ns + o->grace_ns;
         }
     }
@@ -291,18 +382,30 @@ static int64_t timeval_ns(struct timeval t)
     return t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
+static void close_all(int fds[ORDER_DESCRIPTORS])
+{
+    for (int i = 0; i < ORDER_DESCRIPTORS; i++) {
+        fd_close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+static void fill_not_started(struct report *r, int sys, const char *step)
+{
+    r->end = REPORT_NOT_STARTED;
+    r->sys = sys;
+    snprintf(r->step, sizeof(r->step), "%s", step);
+}
+
 /** What the report says of a job that was started and is over. */
 static void tell(const struct supervisor *s, const struct job *j, struct report *r)
 {
     if (s->launch->sys) {
-        r->end = REPORT_NOT_STARTED;
-        r->sys = s->launch->sys;
-        memcpy(r->step, s->launch->step, sizeof(r->step));
+        fill_not_started(r, s->launch->sys, s->launch->step);
         return;
     }
     if (r->end == REPORT_NOT_STARTED) {
-        r->sys = j->ready.sys;
-        snprintf(r->step, sizeof(r->step), "look whether it's ready");
+        fill_not_started(r, j->ready.sys, "look whether it's ready");
         return;
     }
     r->code = WIFSIGNALED(j->status) ? WTERMSIG(j->status) : WEXITSTATUS(j->status);
@@ -313,56 +416,128 @@ static void tell(const struct supervisor *s, const struct job *j, struct report 
     r->is_killed = j->is_killed;
 }
 
-static struct report carry_out(struct supervisor *s, const struct order *o,
-                               int fds[ORDER_DESCRIPTORS])
+/** The job itself, without walls or inside of them. */
+static void carry_out(struct supervisor *s, const struct order *o, int fds[ORDER_DESCRIPTORS],
+                      struct report *r)
 {
-    struct report r = {.number = o->number, .end = REPORT_NOT_STARTED};
     struct job j = {.ready.from_probe = -1};
 
     j.pid = start(s, o, fds, &j.ready);
     if (j.pid <= 0) {
-        r.end = j.pid == 0 ? REPORT_WAS_READY : REPORT_NOT_STARTED;
-        r.sys = errno;
-        snprintf(r.step, sizeof(r.step), "fork");
+        fill_not_started(r, errno, "fork");
+        r->end = j.pid == 0 ? REPORT_WAS_READY : REPORT_NOT_STARTED;
         readiness_end(&j.ready);
-        return r;
+        return;
     }
-    for (int i = 0; i < ORDER_DESCRIPTORS; i++) { /* so that the readers see the end */
+    close_all(fds); /* so that the readers see the end */
+    readiness_watch(&j.ready);
+    r->end = watch(s, o, &j);
+    if (tree_kill_own(STUCK_NS, job_reaped, &j) > 0)
+        r->end = REPORT_STUCK;
+    else
+        tell(s, &j, r);
+    readiness_end(&j.ready);
+}
+
+/* ---- seen from outside the walls ---- */
+
+/** Waits for the report from inside; a stop is passed on. False if the walls fell first, or if
+ *  nobody inside keeps to the time. */
+static bool await_inside(struct supervisor *s, const struct order *o, int inside, struct job *j,
+                         struct report *r)
+{
+    int64_t until = o->timeout_ns > 0 ? mono_now().ns + o->timeout_ns + INSIDE_LATE_NS : INT64_MAX;
+
+    while (mono_now().ns < until) {
+        struct pollfd fds[] = {{.fd = s->ctl, .events = POLLIN},
+                               {.fd = s->signals, .events = POLLIN},
+                               {.fd = inside, .events = POLLIN}};
+
+        poll(fds, LEN(fds), (int)(NS_PER_S / NS_PER_MS));
+        if (fds[2].revents)
+            return recv(inside, r, sizeof(*r), MSG_DONTWAIT) == sizeof(*r) &&
+                   r->number == o->number;
+        (void)reap(j);
+        if (fds[1].revents && is_told_to_leave(s))
+            leave(s);
+        if (fds[0].revents && is_told_to_stop(s, o->number)) {
+            struct order stop = {.kind = ORDER_STOP, .number = o->number};
+            until = mono_now().ns + INSIDE_LATE_NS;
+            if (send(inside, &stop, sizeof(stop), MSG_NOSIGNAL) != sizeof(stop))
+                return false;
+        }
+    }
+    return false;
+}
+
+/** The beginning of what was written, on one line. */
+static void read_words(int fd, char *out, size_t size)
+{
+    ssize_t n = pread(fd, out, size - 1, 0);
+
+    out[n > 0 ? n : 0] = '\0';
+    for (char *at = out; *at; at++)
+        if (*at == '\n')
+            *at = at[1] ? ' ' : '\0';
+}
+
+static void fill_no_walls(struct supervisor *s, const struct job *j, int words, struct report *r)
+{
+    if (s->launch->sys) {
+        fill_not_started(r, s->launch->sys, s->launch->step);
+        return;
+    }
+    r->end = REPORT_NO_WALLS;
+    r->code = WIFSIGNALED(j->status) ? 128 + WTERMSIG(j->status) : WEXITSTATUS(j->status);
+    read_words(words, r->words, sizeof(r->words));
+}
+
+static void carry_out_walled(struct supervisor *s, const struct order *o,
+                             int fds[ORDER_DESCRIPTORS], struct report *r)
+{
+    AUTO(fd_close) int words = memfd_create("words", MFD_CLOEXEC);
+    int pair[2];
+
+    if (words < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        fill_not_started(r, errno, "make a socket");
+        return;
+    }
+    AUTO(fd_close) int inside = pair[0];
+    int theirs[2] = {pair[1], words};
+    struct job j = {.pid = start_wall(s, o, fds, theirs), .ready.from_probe = -1};
+    int sys = errno;
+    fd_close(pair[1]);
+    if (j.pid < 0) {
+        fill_not_started(r, sys, "fork");
+        return;
+    }
+    for (int i = ORDER_INSIDE; i < ORDER_DESCRIPTORS; i++) {
         fd_close(fds[i]);
         fds[i] = -1;
     }
-    readiness_watch(&j.ready, j.pid, o->n_outer);
-    r.end = watch(s, o, &j);
+    struct report got = {0};
+    bool is_sent = order_send(inside, o, fds);
+    close_all(fds);
+    bool has_report = is_sent && await_inside(s, o, inside, &j, &got);
     if (tree_kill_own(STUCK_NS, job_reaped, &j) > 0)
-        r.end = REPORT_STUCK;
+        r->end = REPORT_STUCK;
+    else if (has_report)
+        *r = got;
     else
-        tell(s, &j, &r);
-    readiness_end(&j.ready);
-    return r;
+        fill_no_walls(s, &j, words, r);
 }
 
-/** Reads one message with the descriptors that came along; false when there was none. */
-static bool receive(struct supervisor *s, struct order *o, int fds[ORDER_DESCRIPTORS])
-{
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int) * ORDER_DESCRIPTORS)];
-    } extra;
-    struct iovec io = {.iov_base = o, .iov_len = sizeof(*o)};
-    struct msghdr m = {
-        .msg_iov = &io, .msg_iovlen = 1, .msg_control = &extra, .msg_controllen = sizeof(extra)};
+/* ---- a life ---- */
 
-    ssize_t n = recvmsg(s->ctl, &m, MSG_CMSG_CLOEXEC);
-    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-        leave();
-    if (n != sizeof(*o) || o->kind != ORDER_RUN)
-        return false;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    if (!c || c->cmsg_type != SCM_RIGHTS ||
-        c->cmsg_len != CMSG_LEN(sizeof(int) * ORDER_DESCRIPTORS))
-        return false;
-    memcpy(fds, CMSG_DATA(c), sizeof(int) * ORDER_DESCRIPTORS);
-    return true;
+static void choose_signals(enum supervisor_side side, sigset_t *out)
+{
+    static const int outside[] = {SIGTERM, SIGINT, SIGHUP};
+
+    sigemptyset(out);
+    sigaddset(out, SIGCHLD);
+    /* Inside, nothing that the job may send ends us: process 1 gets only what it has asked for. */
+    for (size_t i = 0; side == SUPERVISOR_OUTSIDE && i < LEN(outside); i++)
+        sigaddset(out, outside[i]);
 }
 
 static void settle(struct supervisor *s)
@@ -372,22 +547,22 @@ static void settle(struct supervisor *s)
     setsid(); /* no Ctrl-C of the worker's terminal */
     prctl(PR_SET_NAME, "bisect-job");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    sigemptyset(&all);
-    sigaddset(&all, SIGCHLD);
-    sigaddset(&all, SIGTERM);
-    sigaddset(&all, SIGINT);
-    sigaddset(&all, SIGHUP);
+    if (s->side == SUPERVISOR_OUTSIDE)
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    else
+        prctl(PR_SET_DUMPABLE, 0); /* the job, of the same user, is not to look into us */
+    choose_signals(s->side, &all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGPIPE, SIG_IGN);
 
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
     dup2(null, 1); /* stderr stays, for an assertion's last words */
-    if (s->ctl != 3)
-        dup3(s->ctl, 3, O_CLOEXEC);
-    s->ctl = 3;
-    close_range(4, ~0U, 0);
+    if (s->ctl != INSIDE_CTL)
+        dup3(s->ctl, INSIDE_CTL, O_CLOEXEC);
+    s->ctl = INSIDE_CTL;
+    close_range(INSIDE_CTL + 1, ~0U, 0);
+    fcntl(s->ctl, F_SETFD, FD_CLOEXEC);
     s->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     s->launch =
         mmap(NULL, sizeof(*s->launch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -395,9 +570,30 @@ static void settle(struct supervisor *s)
         _exit(1);
 }
 
-void supervisor_live(int ctl)
+/** One order from its receipt to its report. */
+static void serve(struct supervisor *s)
 {
-    struct supervisor s = {.ctl = ctl};
+    int fds[ORDER_DESCRIPTORS];
+    struct order o;
+
+    enum order_got got = order_receive(s->ctl, &o, fds);
+    if (got == ORDER_END)
+        leave(s);
+    if (got == ORDER_NONE)
+        return;
+    struct report r = {.number = o.number};
+    if (is_walled(s, &o))
+        carry_out_walled(s, &o, fds, &r);
+    else
+        carry_out(s, &o, fds, &r);
+    close_all(fds);
+    if (send(s->ctl, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
+        leave(s);
+}
+
+void supervisor_live(int ctl, enum supervisor_side side)
+{
+    struct supervisor s = {.ctl = ctl, .side = side};
 
     settle(&s);
     for (;;) {
@@ -406,18 +602,8 @@ void supervisor_live(int ctl)
         if (poll(wait, LEN(wait), -1) < 0)
             continue;
         if (wait[1].revents && is_told_to_leave(&s))
-            leave();
-        if (!wait[0].revents)
-            continue;
-
-        struct order o;
-        int fds[ORDER_DESCRIPTORS] = {-1, -1, -1};
-        if (!receive(&s, &o, fds))
-            continue;
-        struct report r = carry_out(&s, &o, fds);
-        for (int i = 0; i < ORDER_DESCRIPTORS; i++)
-            fd_close(fds[i]);
-        if (send(s.ctl, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r))
-            leave();
+            leave(&s);
+        if (wait[0].revents)
+            serve(&s);
     }
 }

@@ -9,61 +9,25 @@
  * child subreaper: a daemonised grandchild comes back to it, so when a job ends nothing of it is
  * left. When the worker dies, by whatever means, the socket ends and the supervisor kills the job
  * and itself.
+ *
+ * With walls there are two of them:
+ *
+ *     worker ==socket== supervisor -> bwrap -> bisect-job -> /bin/sh -ec COMMAND -> ...
+ *                           ====== socket =======
+ *
+ * bisect-job is this same code as process 1 inside the walls, where it starts and times the
+ * command: what bwrap takes is in no measurement. With it ends everything inside.
  */
 #ifndef SANDBOX_SUPERVISOR_H
 #define SANDBOX_SUPERVISOR_H
 
-#include "model/ready.h"
-#include <stdbool.h>
-#include <stdint.h>
+enum supervisor_side { SUPERVISOR_OUTSIDE, SUPERVISOR_INSIDE };
 
-enum order_kind { ORDER_RUN, ORDER_STOP };
+/** Where the one inside finds its socket, and where it was itself. */
+enum { INSIDE_CTL = 3, INSIDE_PROGRAM = 4 };
 
-/** Worker to supervisor. With ORDER_RUN come three descriptors: the text, stdout and stderr. */
-struct order {
-    enum order_kind kind;
-    uint32_t number; /* of the job; a stop for another one is ignored */
-    uint32_t n_argv; /* the text holds argv, then the folder to start in, then what readiness looks
-                        for, then n_environment */
-    uint32_t n_environment; /* NUL-terminated strings */
-    uint32_t text_bytes;
-    int64_t timeout_ns;    /* 0: none */
-    int64_t file_bytes;    /* RLIMIT_FSIZE; 0: none */
-    int64_t n_processes;   /* the kernel keeps a wall well behind it; 0: none */
-    enum ready_kind ready; /* other than exit: the job is ended once it is ready */
-    uint16_t ready_port;
-    int64_t grace_ns; /* then: from SIGTERM to SIGKILL */
-    bool is_apart;    /* nothing outside the job can make it look ready */
-    uint32_t n_outer; /* processes of the sandbox's own between us and the command */
-};
-enum { ORDER_TEXT, ORDER_STDOUT, ORDER_STDERR, ORDER_DESCRIPTORS };
-
-enum report_end {
-    REPORT_EXITED,
-    REPORT_SIGNALED,
-    REPORT_TIMED_OUT,
-    REPORT_STOPPED,
-    REPORT_READY,       /* was ready, and has ended or was killed after that */
-    REPORT_WAS_READY,   /* before it was started: it was not */
-    REPORT_NOT_STARTED, /* sys and step say why */
-    REPORT_STUCK        /* a process of the job could not be killed */
-};
-
-/** Supervisor to worker, when nothing of the job is left. */
-struct report {
-    enum report_end end;
-    uint32_t number;
-    int code;          /* exit status, or signal */
-    int sys;           /* errno */
-    char step[24];     /* of the start: "chdir" */
-    int64_t wall_ns;   /* from exec to exit */
-    int64_t ready_ns;  /* from exec; with REPORT_READY */
-    bool is_killed;    /* with REPORT_READY: the grace was over */
-    int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
-    int64_t rss_bytes; /* largest of any one of them */
-};
-
-/** The supervisor's whole life, in a forked child; `ctl` is its end of a SOCK_SEQPACKET pair. */
-_Noreturn void supervisor_live(int ctl);
+/** The supervisor's whole life; `ctl` is its end of a SOCK_SEQPACKET pair. Outside: in a forked
+ *  child. Inside: in a program of its own. */
+_Noreturn void supervisor_live(int ctl, enum supervisor_side side);
 
 #endif

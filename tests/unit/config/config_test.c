@@ -70,7 +70,7 @@ static const struct {
     {"a negative percentage",     P "metrics: {m: {kind: wall, command: c, min_effect: -2%}}\n", ":3:51: metrics.m.min_effect: expected a percentage|-2%"},
     {"a quoted truth",            P M "sandbox: {network: \"no\"}\n",     ":4:20: sandbox.network: expected yes or no|"},
     {"a number for a truth",      P M "sandbox: {network: 1}\n",          ":4:20: sandbox.network: expected yes or no|"},
-    {"bubblewrap",                P M "sandbox: {kind: bubblewrap}\n",    ":4:17: sandbox.kind: bubblewrap is not available in this version|plain"},
+    {"an unknown sandbox",        P M "sandbox: {kind: cardboard}\n",     ":4:17: sandbox.kind: expected one of|bubblewrap"},
     {"pinned CPUs",               P M "isolation: cpus\n",                ":4:12: isolation: cpus is not available in this version|exclusive"},
     {"fixups as a map",           P M "fixups: {range: a..b}\n",          ":4:9: fixups: expected a list of maps, got a map|"},
     {"a fixup as a text",         P M "fixups: [a..b]\n",                 ":4:10: fixups[0]: expected a map of keys, got \"a..b\"|"},

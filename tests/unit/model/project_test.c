@@ -32,7 +32,7 @@ static const struct {
     {"{" P METRICS ",\"build\":{\"steps\":\"make\"}}",    "build.steps: expected a list of strings, got \"make\""},
     {"{" P METRICS ",\"build\":{\"steps\":[1]}}",         "build.steps[0]: expected a string, got 1"},
     {"{" P METRICS ",\"sandbox\":{\"memory\":-1}}",       "sandbox.memory: expected a size"},
-    {"{" P METRICS ",\"sandbox\":{\"kind\":\"bubblewrap\"}}", "sandbox.kind: bubblewrap is not available in this version"},
+    {"{" P METRICS ",\"sandbox\":{\"kind\":\"cardboard\"}}", "sandbox.kind: expected one of plain, bubblewrap, got cardboard"},
     {"{" P METRICS ",\"sandbox\":{\"network\":\"no\"}}",  "sandbox.network: expected true or false, got \"no\""},
     {"{" P METRICS ",\"environment\":{\"A\":1}}",         "environment.A: expected a string, got 1"},
     {"{" P METRICS ",\"environment\":{\"A=B\":\"1\"}}",   "environment.A=B: expected a name"},

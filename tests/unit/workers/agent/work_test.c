@@ -275,12 +275,17 @@ END_TEST
 
 START_TEST(what_is_ours_is_a_fault)
 {
+    const char *path = getenv("PATH");
+    AUTO(mem_free) char *before = mem_dup(path);
     AUTO(lease_free) struct lease *walls = lease_of(BUILD, MEASURE, "0");
     walls->project->sandbox.kind = SANDBOX_BUBBLEWRAP;
     walls->project->sandbox.is_kind_set = true;
+    setenv("PATH", "/no/such/folder", 1);
     AUTO(done_fini) struct done a = work_on(walls, never);
-    ck_assert_ptr_nonnull(
-        strstr(buf_str(&a.shown), "fault: the project asks for sandbox kind \"bubblewrap\""));
+    setenv("PATH", before, 1);
+    ck_assert_msg(strstr(buf_str(&a.shown), "fault: sandbox kind bubblewrap does not work here: "
+                                            "bwrap is not installed") != NULL,
+                  "%s", buf_str(&a.shown));
     ck_assert_uint_eq(a.result->n_builds + a.result->n_runs, 0);
 
     AUTO(lease_free) struct lease *gone = lease_of(BUILD, MEASURE, "0");

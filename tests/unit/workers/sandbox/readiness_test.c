@@ -65,6 +65,7 @@ START_TEST(jobs_end_once_ready)
     struct job_outcome outcome;
     struct err e = {0};
     char folder[] = "/tmp/readiness-test-XXXXXX";
+    const struct job_place place = {.source = folder};
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
     AUTO(mem_free) char *home = mem_printf("HOME=%s/here", folder);
@@ -77,7 +78,7 @@ START_TEST(jobs_end_once_ready)
     ck_assert_msg(sandbox_new(&sandbox, &e) == ERR_OK, "%s", e.text);
     ck_assert_msg(ready_parse(rows[_i].ready, &ready, &e) == ERR_OK, "%s", e.text);
     struct job_spec spec = {.command = rows[_i].command,
-                            .folder = folder,
+                            .place = &place,
                             .environment = &environment,
                             .limits = &limits,
                             .timeout_ns = rows[_i].timeout_ns,

@@ -17,8 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[64], source[80], tmp[80];
+static struct job_place place = {.source = source, .tmp = tmp};
 static struct sandbox *sandbox;
+static enum sandbox_kind kind; /* of all that runs */
 
 static void setup(void)
 {
@@ -26,7 +28,23 @@ static void setup(void)
 
     snprintf(folder, sizeof(folder), "/tmp/sandbox-test-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(source, sizeof(source), "%s/source", folder);
+    snprintf(tmp, sizeof(tmp), "%s/tmp", folder);
+    ck_assert_int_eq(file_mkdirs(source, 0755, &e), ERR_OK);
+    ck_assert_int_eq(file_mkdirs(tmp, 0755, &e), ERR_OK);
     ck_assert_msg(sandbox_new(&sandbox, &e) == ERR_OK, "%s", e.text);
+}
+
+static void setup_plain(void)
+{
+    kind = SANDBOX_PLAIN;
+    setup();
+}
+
+static void setup_walls(void)
+{
+    kind = SANDBOX_BUBBLEWRAP;
+    setup();
 }
 
 static void teardown(void)
@@ -56,14 +74,15 @@ static struct ran run(const char *command, int64_t timeout_ns, struct sandbox_li
     struct ran r = {0};
     struct strings environment = {0};
     struct clip out, log;
-    const char *watched[] = {folder, NULL};
     struct job_spec spec = {.command = command,
-                            .folder = folder,
+                            .place = &place,
                             .environment = &environment,
                             .limits = &limits,
                             .timeout_ns = timeout_ns,
-                            .watched = watched,
-                            .disk_before_bytes = sandbox_disk_usage(watched, INT64_MAX)};
+                            .disk_before_bytes = job_place_usage(&place, INT64_MAX)};
+
+    limits.kind = kind;
+    limits.is_kind_set = true;
 
     strings_add(&environment, "PATH=/usr/bin:/bin");
     strings_add(&environment, "GREETING=hello world");
@@ -245,10 +264,10 @@ static enum job_go stop_at_once(void *context)
 START_TEST(tick_stops_a_job)
 {
     struct strings environment = {0};
-    struct sandbox_limits limits = {0};
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
     int n_ticks = 0;
     struct job_spec spec = {.command = "sleep 100",
-                            .folder = folder,
+                            .place = &place,
                             .environment = &environment,
                             .limits = &limits,
                             .tick = stop_at_once,
@@ -270,14 +289,11 @@ START_TEST(what_is_ours_is_an_error)
     struct strings environment = {0};
     struct job_outcome o;
     struct err e = {0};
-    struct sandbox_limits walls = {.kind = SANDBOX_BUBBLEWRAP, .is_kind_set = true}, none = {0};
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
+    struct job_place nowhere = {.source = "/no/such/folder"};
     struct job_spec spec = {
-        .command = "true", .folder = folder, .environment = &environment, .limits = &walls};
+        .command = "true", .place = &nowhere, .environment = &environment, .limits = &limits};
 
-    ck_assert_int_eq(sandbox_run(sandbox, &spec, NULL, NULL, &o, &e), ERR_INVALID);
-    ck_assert_msg(strstr(e.text, "\"bubblewrap\"") != NULL, "%s", e.text);
-    spec.limits = &none;
-    spec.folder = "/no/such/folder";
     ck_assert_int_eq(sandbox_run(sandbox, &spec, NULL, NULL, &o, &e), ERR_NOT_FOUND);
     ck_assert_msg(strstr(e.text, "/no/such/folder: enter the folder: No such file") != NULL, "%s",
                   e.text);
@@ -315,7 +331,7 @@ START_TEST(the_job_dies_with_its_worker)
         run(command, 0, (struct sandbox_limits){0});
         _exit(0);
     }
-    AUTO(mem_free) char *here = path_join(folder, "here");
+    AUTO(mem_free) char *here = path_join(source, "here");
     for (int i = 0; i < 500 && !file_exists(here); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     ck_assert(somebody_sleeps("7773"));
@@ -327,22 +343,203 @@ START_TEST(the_job_dies_with_its_worker)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("sandbox");
-    TCase *tc = tcase_create("sandbox");
+/* ---- walls only ---- */
 
+/** By somebody else's judgement: bwrap's own, called as a person would. */
+static bool walls_can_stand(void)
+{
+    int status = system("bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true "
+                        ">/dev/null 2>&1");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+START_TEST(a_check_says_whether_walls_stand)
+{
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
+    struct err e = {0};
+    enum err_code code = sandbox_check(sandbox, &limits, &e);
+
+    if (walls_can_stand()) {
+        ck_assert_msg(code == ERR_OK, "%s", e.text);
+        return;
+    }
+    ck_assert_msg(code == ERR_DENIED || code == ERR_NOT_FOUND, "%d %s", (int)code, e.text);
+    ck_assert_msg(strstr(e.text, "sandbox kind bubblewrap does not work here: ") == e.text, "%s",
+                  e.text);
+    ck_assert_msg(strstr(e.text, "\"sandbox: plain\"") != NULL, "%s", e.text);
+    /* and a job is not run, with the same words */
+    AUTO(ran_fini) struct ran r = run("touch here", 0, limits);
+    AUTO(mem_free) char *here = path_join(source, "here");
+    ck_assert_int_eq(r.code, code);
+    ck_assert_str_eq(r.e.text, e.text);
+    ck_assert(!file_exists(here));
+}
+END_TEST
+
+START_TEST(a_missing_bwrap_is_named)
+{
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
+    struct err e = {0};
+
+    setenv("PATH", folder, 1);
+    ck_assert_int_eq(sandbox_check(sandbox, &limits, &e), ERR_NOT_FOUND);
+    ck_assert_msg(strstr(e.text, "bwrap is not installed") != NULL, "%s", e.text);
+    ck_assert_msg(strstr(e.text, "\"sandbox: plain\"") != NULL, "%s", e.text);
+}
+END_TEST
+
+START_TEST(a_bwrap_that_fails_is_quoted)
+{
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
+    AUTO(mem_free) char *bwrap = path_join(folder, "bwrap");
+    static const char script[] = "#!/bin/sh\necho 'bwrap: no \033[1mluck' >&2\nexit 1\n";
+    struct err e = {0};
+
+    ck_assert_int_eq(file_write(bwrap, script, strlen(script), 0755, &e), ERR_OK);
+    setenv("PATH", folder, 1);
+    ck_assert_int_eq(sandbox_check(sandbox, &limits, &e), ERR_DENIED);
+    ck_assert_msg(strstr(e.text, "does not work here: bwrap: no ") != NULL, "%s", e.text);
+    ck_assert_msg(strchr(e.text, '\033') == NULL, "%s", e.text);
+}
+END_TEST
+
+/* clang-format off */
+/* What a job within walls finds. SECRET is a file of ours outside, HIDDEN one within /etc. */
+static const struct {
+    const char *name, *command;
+    bool has_network;
+    const char *out;
+} finds[] = {
+    {"it starts in a constant place", "pwd; echo a >$PWD/a; cat /job/source/a", false, "/job/source\na\n"},
+    {"it writes to its own folders only",
+     "for at in / /usr /etc /job /dev /run /var /proc/sys/kernel /sys; do touch $at/x 2>/dev/null && echo $at; done; touch /tmp/x /var/tmp/y . && ls /tmp", false, "x\ny\n"},
+    {"there is no home and nothing of the worker", "ls -d /home /root /srv /mnt SECRET 2>/dev/null || true", false, ""},
+    {"the secret is no file", "cat SECRET 2>&1 || true", false, "cat: SECRET: No such file or directory\n"},
+    {"a secret within the system is hidden", "cat HIDDEN 2>/dev/null || echo no", false, "no\n"},
+    {"what not all may read is hidden", "cat /etc/shadow 2>/dev/null || echo no", false, "no\n"},
+    {"it sees its own processes only", "ls /proc | grep -c '^[0-9]' || true", false, "4\n"}, /* bisect-job, sh, ls, grep */
+    {"it cannot look into process 1", "cat /proc/1/environ 2>/dev/null || echo no; readlink /proc/1/fd/3 2>/dev/null || echo no; cat /proc/1/exe >/dev/null 2>&1 || echo no", false, "no\nno\nno\n"},
+    {"it cannot end process 1", "for s in 1 2 9 15 19 17; do kill -$s 1 || true; done; echo on", false, "on\n"},
+    {"it has no network but its own", "grep -c : /proc/net/dev", false, "1\n"},
+    {"it has no capability", "grep Cap /proc/self/status | grep -vc 0000000000000000 || true", false, "0\n"},
+    {"it can gain no privileges", "grep NoNewPrivs /proc/self/status", false, "NoNewPrivs:\t1\n"},
+    {"its host has a constant name", "uname -n", false, "localhost\n"},
+    {"it is not root", "test $(id -u) != 0", false, ""},
+    {"it can be traced", "strace -f -e trace=openat -o /tmp/log sh -c 'cat /dev/null' && grep -c /dev/null /tmp/log", false, "1\n"},
+    {"devices work", "echo a >/dev/null; head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c; echo b >/dev/shm/b; cat /dev/shm/b", false, "3\n3\nb\n"},
+    {"with network it has that of the host", "test $(grep -c : /proc/net/dev) = N_DEVICES", true, ""},
+};
+/* clang-format on */
+
+static char *fill_in(const char *command, const char *word, const char *by)
+{
+    struct buf out = {0};
+
+    for (const char *at; (at = strstr(command, word)) != NULL; command = at + strlen(word)) {
+        buf_add(&out, command, (size_t)(at - command));
+        buf_adds(&out, by);
+    }
+    buf_adds(&out, command);
+    return buf_take(&out);
+}
+
+static char *count_devices(void)
+{
+    AUTO(buf_fini) struct buf text = {0};
+    struct err e = {0};
+    int n = 0;
+
+    ck_assert_int_eq(file_read("/proc/net/dev", MIB, &text, &e), ERR_OK);
+    for (const char *at = buf_str(&text); (at = strchr(at, ':')) != NULL; at++)
+        n++;
+    return mem_printf("%d", n);
+}
+
+START_TEST(a_job_finds_what_it_may)
+{
+    AUTO(mem_free) char *secret = path_join(folder, "secret");
+    AUTO(mem_free) char *devices = count_devices();
+    static const char hidden[] = "/etc/hostname"; /* everybody may read it, but for a job */
+    struct err e = {0};
+
+    ck_assert_int_eq(file_write(secret, "key", 3, 0644, &e), ERR_OK);
+    sandbox_hide(sandbox, hidden);
+    AUTO(mem_free) char *first = fill_in(finds[_i].command, "SECRET", secret);
+    AUTO(mem_free) char *second = fill_in(first, "HIDDEN", hidden);
+    AUTO(mem_free) char *command = fill_in(second, "N_DEVICES", devices);
+    AUTO(mem_free) char *want = fill_in(finds[_i].out, "SECRET", secret);
+    AUTO(ran_fini)
+    struct ran r =
+        run(command, 20 * SECOND, (struct sandbox_limits){.has_network = finds[_i].has_network});
+    ck_assert_msg(r.code == ERR_OK, "%s: %s", finds[_i].name, r.e.text);
+    ck_assert_msg(r.outcome.end == JOB_EXITED && r.outcome.code == 0, "%s: %s\n%s", finds[_i].name,
+                  r.outcome.reason, buf_str(&r.log));
+    ck_assert_msg(strcmp(buf_str(&r.out), want) == 0, "%s: %s", finds[_i].name, buf_str(&r.log));
+}
+END_TEST
+
+/** Putting up walls takes a multiple of what `true` does; none of it is the command's. */
+START_TEST(walls_are_in_no_measurement)
+{
+    struct job_outcome best[2] = {{.wall_ns = INT64_MAX, .cpu_ns = INT64_MAX},
+                                  {.wall_ns = INT64_MAX, .cpu_ns = INT64_MAX}};
+    int64_t around_ns = INT64_MAX;
+
+    for (int i = 0; i < 40; i++) {
+        kind = i % 2 ? SANDBOX_BUBBLEWRAP : SANDBOX_PLAIN;
+        int64_t begin_ns = mono_now().ns;
+        AUTO(ran_fini) struct ran r = run("true", 0, (struct sandbox_limits){0});
+        int64_t took_ns = mono_now().ns - begin_ns;
+        struct job_outcome *b = &best[i % 2];
+        ck_assert_msg(r.code == ERR_OK, "%s", r.e.text);
+        if (i % 2 && took_ns < around_ns)
+            around_ns = took_ns;
+        b->wall_ns = r.outcome.wall_ns < b->wall_ns ? r.outcome.wall_ns : b->wall_ns;
+        b->cpu_ns = r.outcome.cpu_ns < b->cpu_ns ? r.outcome.cpu_ns : b->cpu_ns;
+    }
+    ck_assert_msg(best[1].wall_ns < best[0].wall_ns + around_ns / 4, "%lld %lld of %lld",
+                  (long long)best[0].wall_ns, (long long)best[1].wall_ns, (long long)around_ns);
+    ck_assert_msg(best[1].cpu_ns < best[0].cpu_ns + 2 * NS_PER_MS, "%lld %lld",
+                  (long long)best[0].cpu_ns, (long long)best[1].cpu_ns);
+}
+END_TEST
+
+static void add_common(TCase *tc)
+{
     tcase_set_timeout(tc, 60);
-    tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, job_ends_as_claimed, 0, LEN(rows));
     tcase_add_loop_test(tc, nothing_survives, 0, 6);
     tcase_add_test(tc, a_hundred_megabytes_are_cut);
     tcase_add_test(tc, time_and_memory_are_measured);
     tcase_add_test(tc, tick_stops_a_job);
     tcase_add_test(tc, what_is_ours_is_an_error);
-    tcase_add_test(tc, a_killed_supervisor_is_replaced);
     tcase_add_test(tc, the_job_dies_with_its_worker);
-    suite_add_tcase(s, tc);
+}
+
+int main(void)
+{
+    Suite *s = suite_create("sandbox");
+    TCase *plain = tcase_create("plain");
+    TCase *check = tcase_create("check");
+    TCase *walls = tcase_create("walls");
+
+    tcase_add_checked_fixture(plain, setup_plain, teardown);
+    add_common(plain);
+    tcase_add_test(plain, a_killed_supervisor_is_replaced);
+    suite_add_tcase(s, plain);
+    tcase_add_checked_fixture(check, setup_walls, teardown);
+    tcase_add_test(check, a_check_says_whether_walls_stand);
+    tcase_add_test(check, a_missing_bwrap_is_named);
+    tcase_add_test(check, a_bwrap_that_fails_is_quoted);
+    suite_add_tcase(s, check);
+    tcase_add_checked_fixture(walls, setup_walls, teardown);
+    add_common(walls);
+    tcase_add_loop_test(walls, a_job_finds_what_it_may, 0, LEN(finds));
+    tcase_add_test(walls, walls_are_in_no_measurement);
+    if (walls_can_stand()) /* else "check" says why not */
+        suite_add_tcase(s, walls);
+    else
+        puts("no namespaces here: what walls keep out is not tested");
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int n_failed = srunner_ntests_failed(r);
