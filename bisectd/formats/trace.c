@@ -14,6 +14,8 @@ struct trace {
     uint64_t lost; /* of files, that the tally has */
     char name[64];
     char path[TRACE_PATH_BYTES];
+    void (*seen)(void *self, const struct trace_event *event); /* NULL: nobody watches */
+    void *self;
 };
 
 /* ---- the path of a call ---- */
@@ -135,6 +137,10 @@ static void add_call(struct trace *t, const struct strace_call *c, bool is_direc
                                                   .n_timed = c->ns >= 0,
                                                   .total_ns = c->ns >= 0 ? c->ns : 0,
                                                   .is_directory = is_directory});
+    if (t->seen && c->start_ns >= 0 && c->ns >= 0)
+        t->seen(t->self,
+                &(struct trace_event){
+                    .call = t->name, .path = t->path, .start_ns = c->start_ns, .ns = c->ns});
 }
 
 static void take_call(void *context, const struct strace_call *c)
@@ -213,6 +219,13 @@ void trace_free(struct trace *t)
     strace_free(t->strace);
     trace_files_free(t->files);
     mem_free(t);
+}
+
+void trace_watch(struct trace *t, void (*seen)(void *self, const struct trace_event *event),
+                 void *self)
+{
+    t->seen = seen;
+    t->self = self;
 }
 
 void trace_begin(struct trace *t, int64_t pid)

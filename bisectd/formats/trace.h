@@ -22,6 +22,16 @@ struct trace *trace_new(const struct trace_filter *filter, struct trace_table *i
 void trace_free(struct trace *t);
 DEFINE_AUTO(struct trace, trace_free)
 
+/** One call that came back; borrowed. */
+struct trace_event {
+    const char *call, *path; /* as in the table, unless rows ran out there */
+    int64_t start_ns;        /* by the log's stamps: -t, -tt or -ttt */
+    int64_t ns;              /* by -T */
+};
+/** Tells of each call whose two times are known, once it is in the table. */
+void trace_watch(struct trace *t, void (*seen)(void *self, const struct trace_event *event),
+                 void *self);
+
 /** The next log of the set; `pid`: whose it is (the end of a -ff file's name), 0 if lines say.
  *  With -ff, hand parents in before their children (in the order of their pids). */
 void trace_begin(struct trace *t, int64_t pid);

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum {
-    TRACE_ROWS_MOST = 50000,                 /* beyond, paths are kept in their normal form alone */
-    TRACE_TEXT_BYTES = 8 * MIB,              /* the same for the bytes of all paths together */
+    TRACE_ROWS_MOST = 20000,                 /* beyond, paths are kept in their normal form alone */
+    TRACE_TEXT_BYTES = 4 * MIB,              /* the same for the bytes of all paths together */
     TRACE_FOLDED_ROWS = TRACE_ROWS_MOST / 2, /* so many of those; then TRACE_PATH_REST */
     TRACE_PATH_BYTES = 4096                  /* of a path; longer ones are cut */
 };

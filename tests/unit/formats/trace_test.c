@@ -148,6 +148,33 @@ START_TEST(children_of_ff_have_their_parents_files)
 }
 END_TEST
 
+static void add_event(void *self, const struct trace_event *e)
+{
+    buf_printf(self, "%s %s at %lld took %lld; ", e->call, e->path, (long long)e->start_ns,
+               (long long)e->ns);
+}
+
+START_TEST(watchers_are_told_of_calls_with_times)
+{
+    static const char log[] = "1 1796023600.5 fsync(3</a>) = 0 <0.002>\n"
+                              "1 1796023600.6 fsync(3</a>) = 0\n"
+                              "1 1796023600.7 read(3</a>) = 0 <0.1>\n"
+                              "1 1796023601.0 fdatasync(3</b> <unfinished ...>\n"
+                              "1 1796023602.0 <... fdatasync resumed>) = 0 <1.000001>\n";
+    AUTO(trace_table_free) struct trace_table *table = trace_table_new();
+    const struct trace_filter filter = {.calls = syncs};
+    AUTO(trace_free) struct trace *t = trace_new(&filter, table);
+    AUTO(buf_fini) struct buf got = {0};
+
+    trace_watch(t, add_event, &got);
+    trace_begin(t, 0);
+    trace_feed(t, log, strlen(log));
+    trace_end(t);
+    ck_assert_str_eq(buf_str(&got), "fsync /a at 1796023600500000000 took 2000000; "
+                                    "fdatasync /b at 1796023601000000000 took 1000001000; ");
+}
+END_TEST
+
 /* Every process opens as much as there is room for, and none of it is lost in silence. */
 START_TEST(open_files_have_a_limit)
 {
@@ -179,6 +206,7 @@ int main(void)
     const struct unit_test tests[] = {
         {calls_are_summed_by_file, LEN(rows)},
         {children_of_ff_have_their_parents_files, 1},
+        {watchers_are_told_of_calls_with_times, 1},
         {open_files_have_a_limit, 1},
     };
     return unit_run("trace", tests, LEN(tests));
