@@ -12,7 +12,7 @@
 /* Words of later versions that get a clearer answer than "expected one of". */
 static const struct { const char *path, *word; } later_words[] = {
     {"engine", "slurm"}, {"isolation", "cpus"},
-    {"metrics.*.isolation", "cpus"}, {"metrics.*.kind", "counter"},
+    {"metrics.*.isolation", "cpus"},
     {"metrics.*.kind", "syscalls"}, {"metrics.*.kind", "slowsql"},
     {"metrics.*.kind", "perfherder"}, {"metrics.*.kind", "hyperfine"},
     {"metrics.*.kind", "gbench"}, {"metrics.*.kind", "perfstat"},

@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_STATES = 10000, MAX_GROUPS = 64 };
+enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_STATES = 10000, MAX_GROUPS = 64, MAX_EVENT = 64 };
 #define MAX_TIMEOUT_S (7 * 24 * 3600.0)
 
 static const char *const value_keys[] = {"regex", "json", NULL};
 static const char *const ts_keys[] = {"ready", "cold", NULL};
+static const char *const counter_keys[] = {"event", NULL};
 static const char *const no_keys[] = {NULL};
 
 /* clang-format off */
@@ -29,12 +30,13 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
     [METRIC_CPU]   = {"cpu",   "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "user and system time of the command"},
     [METRIC_RSS]   = {"rss",   "KiB",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "peak memory of the command"},
     [METRIC_TS]    = {"ts",    "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, ts_keys,    "start-up time: until the program exits, prints a line, opens a port, answers HTTP or creates a file; then it is stopped"},
+    [METRIC_COUNTER] = {"counter", "events", WORSE_UP, ISOLATION_EXCLUSIVE, false, counter_keys, "an event such as instructions or page-faults: by perf where the machine counts it, else instructions by callgrind"},
 };
 
 static const struct choice kind_choices[] = {
     {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
     {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
-    {"ts", METRIC_TS, false}, {"counter", 0, true}, {"syscalls", 0, true}, {"slowsql", 0, true},
+    {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", 0, true}, {"slowsql", 0, true},
     {"perfherder", 0, true}, {"hyperfine", 0, true}, {"gbench", 0, true}, {"perfstat", 0, true},
     {0}};
 static const struct choice worse_choices[] = {
@@ -66,12 +68,13 @@ static const struct field metric_fields[] = {
     {"regex",      FIELD_STRING,   AT(regex),              0, 1, MAX_REGEX, NULL},
     {"json",       FIELD_STRING,   AT(pointer),            0, 0, 4 * KIB, NULL},
     {"ready",      FIELD_STRING,   AT(ready),              0, 1, 4 * KIB, NULL},
+    {"event",      FIELD_STRING,   AT(event),              0, 1, MAX_EVENT, NULL},
     {"cold",       FIELD_BOOL,     AT(is_cold),            FIELD_SKIP_ZERO, 0, 0, NULL},
 };
 
 /* Keys of kinds that this version knows by name alone. */
 static const struct { const char *key, *kind; } later_keys[] = {
-    {"event", "counter"}, {"calls", "syscalls"},
+    {"calls", "syscalls"},
     {"path", "syscalls"}, {"of", "syscalls"}, {"db", "slowsql"}, {"statement", "slowsql"},
     {"thread", "slowsql"}, {"suite", "perfherder"}, {"test", "perfherder"}, {"field", "hyperfine"},
 };
@@ -117,6 +120,7 @@ struct metric *metric_copy(const struct metric *m)
     copy->regex = dup_or_null(m->regex);
     copy->pointer = dup_or_null(m->pointer);
     copy->ready = dup_or_null(m->ready);
+    copy->event = dup_or_null(m->event);
     return copy;
 }
 
@@ -355,6 +359,23 @@ static enum err_code check_ready(const char *s, struct err *e)
     return ready_parse(s, &r, e) ? err_wrap(e, "ready") : ERR_OK;
 }
 
+/** One event, and nothing that a shell or perf would take for more. */
+static enum err_code check_event(const char *s, struct err *e)
+{
+    static const char others[] = "-_.:/=";
+
+    for (const char *c = s; *c; c++) {
+        bool is_plain =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        if (!is_plain && (c == s || !strchr(others, *c)))
+            return err_set(e, ERR_INVALID,
+                           "event: expected one event as perf list has it, such as instructions or "
+                           "page-faults, got %s",
+                           s);
+    }
+    return ERR_OK;
+}
+
 enum err_code metric_check(const struct metric *m, struct err *e)
 {
     if (name_check("name", m->name, e))
@@ -371,6 +392,8 @@ enum err_code metric_check(const struct metric *m, struct err *e)
     if (m->file && path_check("file", m->file, e))
         return ERR_INVALID;
     if (m->ready && check_ready(m->ready, e))
+        return ERR_INVALID;
+    if (m->event && check_event(m->event, e))
         return ERR_INVALID;
     return m->regex ? check_regex(m->regex, e) : ERR_OK;
 }
@@ -439,6 +462,15 @@ const char *worse_name(enum worse w)
 const char *reduce_name(enum reduce r)
 {
     return choice_name(reduce_choices, r);
+}
+
+enum isolation metric_isolation(const struct metric *m)
+{
+    bool is_exact =
+        m->kind == METRIC_COUNTER && (!m->event || strcmp(m->event, "instructions") == 0 ||
+                                      strcmp(m->event, "instructions:u") == 0);
+
+    return is_exact ? ISOLATION_NONE : metric_kinds[m->kind].isolation;
 }
 
 const char *isolation_name(enum isolation i)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_TS, METRIC_KIND_COUNT };
+enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_TS, METRIC_COUNTER, METRIC_KIND_COUNT };
 enum worse { WORSE_UP, WORSE_DOWN, WORSE_EITHER };
 /** Unset means the median; but of kind value exactly one number is wanted then. */
 enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM };
@@ -53,6 +53,7 @@ struct metric {
     char *pointer;          /* value: JSON pointer (key "json"); NULL: none */
     char *ready;            /* ts: as of ready_parse; NULL: exit */
     bool is_cold;           /* ts: without page cache of the artifact */
+    char *event;            /* counter: as perf calls it; NULL: instructions */
 };
 
 void metric_free(struct metric *m);
@@ -66,6 +67,8 @@ struct metric *metric_new(const char *name, enum metric_kind kind);
 MUST_CHECK enum err_code metric_set(struct metric *m, const char *key, const char *value, struct err *e);
 /** "KIND[:KEY=VALUE,…]" with \, and \\ escapes. The metric is named after its kind. */
 MUST_CHECK enum err_code metric_from_spec(const char *spec, struct metric **out, struct err *e);
+/** What its kind, and what it counts, ask for: exact counts need no quiet. */
+enum isolation metric_isolation(const struct metric *m);
 /** Complete and consistent (a command, a regex that compiles, no regex and json together). */
 MUST_CHECK enum err_code metric_check(const struct metric *m, struct err *e);
 

@@ -212,7 +212,7 @@ enum isolation project_isolation(const struct project *p, const struct metric *m
 {
     if (m->isolation != ISOLATION_DEFAULT)
         return m->isolation;
-    return p->isolation != ISOLATION_DEFAULT ? p->isolation : metric_kinds[m->kind].isolation;
+    return p->isolation != ISOLATION_DEFAULT ? p->isolation : metric_isolation(m);
 }
 
 /* ---- checks ---- */

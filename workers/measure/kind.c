@@ -20,9 +20,15 @@ const struct kind_row kind_rows[] = {
     {METRIC_CPU,   false, NULL, kind_cpu},
     {METRIC_RSS,   false, NULL, kind_rss},
     {METRIC_TS,    true,  NULL, kind_ts},
+    {METRIC_COUNTER, false, command_counter, kind_counter},
 };
 /* clang-format on */
 const size_t n_kind_rows = LEN(kind_rows);
+
+bool kind_is_exact(enum metric_kind kind)
+{
+    return kind == METRIC_COUNTER;
+}
 
 const struct kind_row *kind_of(enum metric_kind kind)
 {

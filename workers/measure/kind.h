@@ -45,6 +45,9 @@ struct kind_row {
 };
 extern const struct kind_row kind_rows[];
 extern const size_t n_kind_rows;
+/** Whether its counts are to be the same each time: memory then lies at fixed addresses, unless the
+ *  metric says otherwise, and $BISECTD_RUN and $BISECTD_SEED are 1 in all runs. */
+bool kind_is_exact(enum metric_kind kind);
 /** NULL for one that this worker cannot measure. */
 const struct kind_row *kind_of(enum metric_kind kind);
 
@@ -69,5 +72,8 @@ void kind_wall(const struct observation *o, struct reading *r);
 void kind_cpu(const struct observation *o, struct reading *r);
 void kind_rss(const struct observation *o, struct reading *r);
 void kind_ts(const struct observation *o, struct reading *r);
+enum err_code command_counter(const struct metric *m, const char *folder, struct buf *out,
+                              struct err *e);
+void kind_counter(const struct observation *o, struct reading *r);
 
 #endif

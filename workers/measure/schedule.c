@@ -144,11 +144,17 @@ static void fill_environment(const struct schedule *s, const struct task_run *ru
 
     job_env_fill(env, &s->project->environment, seen, &s->spec->builds[run->build].revision,
                  JOB_MEASURE);
-    snprintf(number, sizeof(number), "%" PRIu32, run->number);
+    bool is_exact = kind_is_exact(s->metric->kind);
+    snprintf(number, sizeof(number), "%" PRIu32, is_exact ? 1 : run->number);
     job_env_set(env, "BISECTD_RUN", number);
-    snprintf(number, sizeof(number), "%" PRIu64, run->seed);
+    snprintf(number, sizeof(number), "%" PRIu64, is_exact ? 1 : run->seed);
     job_env_set(env, "BISECTD_SEED", number);
     job_env_set(env, "BISECTD_OUT", seen->out);
+}
+
+static bool has_fixed_layout(const struct metric *m)
+{
+    return m->layout == LAYOUT_FIXED || (m->layout == LAYOUT_DEFAULT && kind_is_exact(m->kind));
 }
 
 static enum err_code make_folders(const struct taking *t, struct err *e)
@@ -236,6 +242,7 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
                             .environment = &env,
                             .limits = &s->project->sandbox,
                             .timeout_ns = s->metric->timeout_ns,
+                            .has_fixed_layout = has_fixed_layout(s->metric),
                             .ready = &t->ready,
                             .grace_ns = READY_GRACE_NS,
                             .disk_before_bytes = t->stands[run->build].disk_before_bytes,

@@ -25,6 +25,7 @@ struct order {
     int64_t timeout_ns;    /* 0: none */
     int64_t file_bytes;    /* RLIMIT_FSIZE; 0: none */
     int64_t n_processes;   /* the kernel keeps a wall well behind it; 0: none */
+    bool has_fixed_layout; /* no randomisation of addresses */
     enum ready_kind ready; /* other than exit: the job is ended once it is ready */
     uint16_t ready_port;
     int64_t grace_ns; /* then: from SIGTERM to SIGKILL */

@@ -336,6 +336,7 @@ static enum err_code job_start(struct running *r, struct err *e)
                       .timeout_ns = r->spec->timeout_ns,
                       .file_bytes = r->spec->limits->disk_bytes,
                       .n_processes = r->spec->limits->n_processes,
+                      .has_fixed_layout = r->spec->has_fixed_layout,
                       .ready = r->spec->ready ? r->spec->ready->kind : READY_EXIT,
                       .ready_port = r->spec->ready ? r->spec->ready->port : 0,
                       .grace_ns = r->spec->grace_ns};

@@ -72,6 +72,7 @@ struct job_spec {
     const struct strings *environment;   /* "KEY=value", all of it */
     const struct sandbox_limits *limits; /* kind as well */
     int64_t timeout_ns;                  /* 0: none */
+    bool has_fixed_layout;               /* memory lies at the same addresses each time */
     const struct ready *ready;          /* it is ended once it is ready; NULL, or exit: when done */
     int64_t grace_ns;                   /* then: from SIGTERM to SIGKILL */
     int64_t disk_before_bytes;          /* the place's size before, see job_place_usage */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -140,6 +141,9 @@ _Noreturn static void become(const struct order *o, const struct plan *p,
         limit(RLIMIT_FSIZE, o->file_bytes, l);
     if (n_processes > 0)
         limit(RLIMIT_NPROC, n_processes, l);
+
+    if (o->has_fixed_layout && personality(ADDR_NO_RANDOMIZE) < 0)
+        launch_failed(l, "fix addresses");
 
     l->exec_ns = mono_now().ns;
     execve(p->argv[0], p->argv, p->envp);

@@ -15,7 +15,7 @@ static const char *kind_with(const char *key)
 {
     static const struct {
         const char *key, *kind;
-    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"}, {"cold", "ts"}};
+    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"}, {"cold", "ts"}, {"event", "counter"}};
 
     for (size_t i = 0; i < LEN(own); i++)
         if (strcmp(own[i].key, key) == 0)

@@ -240,6 +240,83 @@ START_TEST(what_is_taken_from_outside_has_its_unit)
 }
 END_TEST
 
+/* What this machine can count decides what is right: a number with the name of what has counted, or
+ * a reason that names what is missing. */
+
+static bool works(const char *command)
+{
+    AUTO(mem_free) char *quiet = mem_printf("%s >/dev/null 2>&1", command);
+
+    return system(quiet) == 0;
+}
+
+static void check_refused(const struct got *g, const char *words)
+{
+    ck_assert_str_eq(buf_str(&g->shown), "0/0 cannot 1/0 skipped");
+    ck_assert_msg(strstr(g->runs[0].reason, "cannot measure: ") && strstr(g->runs[0].reason, words),
+                  "%s", g->runs[0].reason);
+}
+
+START_TEST(software_events_are_counted)
+{
+    AUTO(got_fini) struct got g = take("counter:event=page-faults,command=true", "aa", true);
+
+    if (!works("perf stat -e page-faults -- true")) {
+        check_refused(&g, "perf");
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(g.runs[i].status, RUN_OK);
+        ck_assert_double_gt(g.runs[i].value, 10);
+        ck_assert_msg(strncmp(g.runs[i].reason, "perf version ", 13) == 0, "%s", g.runs[i].reason);
+    }
+}
+END_TEST
+
+START_TEST(instructions_are_the_same_each_time)
+{
+    static const char spec[] = "counter:command=cat name >/dev/null; ls / >/dev/null; "
+                               "test $BISECTD_RUN$BISECTD_SEED = 11";
+    AUTO(got_fini) struct got g = take(spec, "aa", true);
+    bool has_counter = works("perf stat -x, -e instructions:u -- true 2>&1 | grep -q '^[0-9]'");
+
+    if (!has_counter && !works("valgrind --version")) {
+        check_refused(&g, "package valgrind");
+        return;
+    }
+    ck_assert_msg(g.n == 2 && g.runs[1].status == RUN_OK, "%s\n%s", buf_str(&g.shown),
+                  buf_str(&g.log));
+    ck_assert_double_gt(g.runs[0].value, 100000);
+    ck_assert_double_eq_tol(g.runs[0].value, g.runs[1].value,
+                            has_counter ? g.runs[0].value / 100 : .5);
+    const char *by = has_counter ? "perf version " : "callgrind of valgrind-";
+    ck_assert_msg(strncmp(g.runs[0].reason, by, strlen(by)) == 0, "%s", g.runs[0].reason);
+}
+END_TEST
+
+START_TEST(what_fails_is_not_counted)
+{
+    static const char *const commands[] = {"kill -SEGV $$", "echo oh no; exit 3"};
+    static const char *const events[] = {"instructions", "page-faults"};
+    AUTO(mem_free)
+    char *spec = mem_printf("counter:event=%s,command=%s", events[_i / 2], commands[_i % 2]);
+    AUTO(got_fini) struct got g = take(spec, "a", true);
+
+    for (size_t i = 0; i < g.n; i++) {
+        ck_assert_int_eq(g.runs[i].status, RUN_CANNOT);
+        ck_assert_msg(strstr(g.runs[i].reason, "cannot measure: "), "%s", g.runs[i].reason);
+    }
+}
+END_TEST
+
+START_TEST(an_event_that_nobody_knows_is_refused)
+{
+    AUTO(got_fini) struct got g = take("counter:event=no-such-event,command=true", "aa", true);
+
+    check_refused(&g, "event no-such-event: ");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("schedule");
@@ -250,6 +327,10 @@ int main(void)
     tcase_add_loop_test(tc, runs_end_as_claimed, 0, LEN(rows));
     tcase_add_test(tc, revisions_share_one_path);
     tcase_add_test(tc, what_is_taken_from_outside_has_its_unit);
+    tcase_add_test(tc, software_events_are_counted);
+    tcase_add_test(tc, instructions_are_the_same_each_time);
+    tcase_add_loop_test(tc, what_fails_is_not_counted, 0, 4);
+    tcase_add_test(tc, an_event_that_nobody_knows_is_refused);
     suite_add_tcase(s, tc);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -343,6 +343,46 @@ START_TEST(the_job_dies_with_its_worker)
 }
 END_TEST
 
+/** Where the stack of a fresh process lies. */
+static void find_stack(bool is_fixed, char out[64])
+{
+    static const char command[] = "grep stack /proc/self/maps | cut -d- -f1";
+    struct strings environment = {0};
+    struct sandbox_limits limits = {.kind = kind, .is_kind_set = true};
+    AUTO(clip_fini) struct clip said;
+    AUTO(buf_fini) struct buf text = {0};
+    struct job_spec spec = {.command = command,
+                            .place = &place,
+                            .environment = &environment,
+                            .limits = &limits,
+                            .has_fixed_layout = is_fixed};
+    struct job_outcome outcome;
+    struct err e = {0};
+
+    strings_add(&environment, "PATH=/usr/bin:/bin");
+    clip_init(&said, KIB);
+    ck_assert_msg(sandbox_run(sandbox, &spec, &said, NULL, &outcome, &e) == ERR_OK, "%s", e.text);
+    clip_render(&said, &text);
+    ck_assert_uint_gt(text.len, 4);
+    snprintf(out, 64, "%s", buf_str(&text));
+    strings_fini(&environment);
+}
+
+START_TEST(addresses_are_fixed_where_asked)
+{
+    char a[64], b[64];
+
+    find_stack(true, a);
+    find_stack(true, b);
+    ck_assert_str_eq(a, b);
+    if (file_exists("/proc/sys/kernel/randomize_va_space")) {
+        for (int i = 0; i < 4 && strcmp(a, b) == 0; i++) /* the same twice in 2^22 */
+            find_stack(false, b);
+        ck_assert_str_ne(a, b);
+    }
+}
+END_TEST
+
 /* ---- walls only ---- */
 
 /** By somebody else's judgement: bwrap's own, called as a person would. */
@@ -512,6 +552,7 @@ static void add_common(TCase *tc)
     tcase_add_test(tc, a_hundred_megabytes_are_cut);
     tcase_add_test(tc, time_and_memory_are_measured);
     tcase_add_test(tc, tick_stops_a_job);
+    tcase_add_test(tc, addresses_are_fixed_where_asked);
     tcase_add_test(tc, what_is_ours_is_an_error);
     tcase_add_test(tc, the_job_dies_with_its_worker);
 }
