@@ -198,6 +198,7 @@ static enum err_code serve(const struct agent *a, struct http *http, const struc
     if (code)
         return code;
     struct work work = {.shop = a->shop,
+                        .quiet = a->quiet,
                         .lease = lease,
                         .http = http,
                         .heartbeat = heartbeat,

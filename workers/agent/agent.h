@@ -13,11 +13,13 @@
 #include "model/project.h"
 #include "wire/http.h"
 #include "workers/agent/workshop.h"
+#include "workers/measure/quiet.h"
 #include <stdbool.h>
 
 struct agent {
     struct http_options http; /* without tick */
     const struct workshop *shop;
+    struct quiet *quiet; /* how long to wait for this machine to be quiet */
     const struct strings *tags;
     bool is_once; /* one task, or none where there is none within 30 s */
     bool (*must_stop)(void *context);

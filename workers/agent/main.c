@@ -82,8 +82,10 @@ static enum err_code run(const struct options *o, const char *token, struct sand
     enum err_code code = workshop_new(&place, &shop, e);
     if (code)
         return code;
+    struct quiet quiet = o->quiet;
     struct agent a = {.http = {.base = o->coordinator, .token = token},
                       .shop = shop,
+                      .quiet = &quiet,
                       .tags = &o->tags,
                       .is_once = o->is_once,
                       .must_stop = must_stop};

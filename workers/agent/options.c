@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workers/agent/options.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -36,6 +37,8 @@ static const struct row rows[] = {
     {"artifacts",   TAKES_TEXT,    AT(artifacts),     "DIR",  "folder of artifacts that the coordinator shares"},
     {"name",        TAKES_TEXT,    AT(name),          "NAME", "of this worker; default by host and folder"},
     {"host",        TAKES_TEXT,    AT(host),          "NAME", "of this machine; default its host name"},
+    {"quiet-wait",  TAKES_TEXT,    AT(quiet_wait),    "DUR",  "longest wait before times are measured, while this machine works for others; default 2s, 0 never waits"},
+    {"quiet-load",  TAKES_TEXT,    AT(quiet_load),    "PCT",  "share of it up to which that is quiet enough; default 25%"},
     {"log-json",    TAKES_NOTHING, AT(has_json_log),  NULL,   "log JSON lines instead of key=value"},
     {"help",        TAKES_NOTHING, AT(wants_help),    NULL,   "print this"},
     {"version",     TAKES_NOTHING, AT(wants_version), NULL,   "print the version"},
@@ -45,7 +48,8 @@ static const struct row rows[] = {
 void options_fini(struct options *o)
 {
     char *texts[] = {o->coordinator, o->token_file, o->platform, o->work_dir,
-                     o->artifacts,   o->name,       o->host};
+                     o->artifacts,   o->name,       o->host,     o->quiet_wait,
+                     o->quiet_load};
 
     for (size_t i = 0; i < LEN(texts); i++)
         mem_free(texts[i]);
@@ -164,6 +168,29 @@ static const char *take_variable(char **value, const char *flag, const char *key
     return *value ? key : flag;
 }
 
+#define QUIET_WAIT_NS      (2 * NS_PER_S)
+#define QUIET_WAIT_MOST_NS (3600 * NS_PER_S)
+#define QUIET_LOAD         .25
+
+static enum err_code read_quiet(struct options *o, struct err *e)
+{
+    o->quiet = (struct quiet){.patience_ns = QUIET_WAIT_NS, .most_busy = QUIET_LOAD};
+    if (o->quiet_wait && duration_parse(o->quiet_wait, &o->quiet.patience_ns, e))
+        return err_wrap(e, "--quiet-wait");
+    if (o->quiet.patience_ns > QUIET_WAIT_MOST_NS)
+        return err_set(e, ERR_INVALID, "--quiet-wait: at most 1h, got %s", o->quiet_wait);
+    if (!o->quiet_load)
+        return ERR_OK;
+    const size_t n = strlen(o->quiet_load);
+    AUTO(mem_free) char *bare = mem_dup_n(o->quiet_load, n - (o->quiet_load[n - 1] == '%'));
+    double percent = 0;
+    if (text_num(bare, &percent, NULL) || percent < 0 || percent > 100)
+        return err_set(e, ERR_INVALID, "--quiet-load: expected a percentage from 0 to 100, got %s",
+                       o->quiet_load);
+    o->quiet.most_busy = percent / 100;
+    return ERR_OK;
+}
+
 static enum err_code check(const struct options *o, struct err *e)
 {
     enum err_code code = http_base_check(o->coordinator, e);
@@ -196,7 +223,10 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
         struct digest folder = hash_of(out->work_dir, strlen(out->work_dir));
         out->name = mem_printf("%s-%.6s", out->host, folder.hex);
     }
-    return out->wants_help || out->wants_version ? ERR_OK : check(out, e);
+    if (out->wants_help || out->wants_version)
+        return ERR_OK;
+    enum err_code code = read_quiet(out, e);
+    return code ? code : check(out, e);
 }
 
 enum err_code options_token(const struct options *o, char **token, struct err *e)

@@ -5,12 +5,15 @@
 
 #include "base/err.h"
 #include "model/project.h"
+#include "workers/measure/quiet.h"
 #include <stdbool.h>
 
 struct options {
     const char *coordinator_from, *token_file_from; /* the flag or variable, for messages */
     char *coordinator, *token_file, *platform, *work_dir, *artifacts, *name, *host;
+    char *quiet_wait, *quiet_load; /* as given */
     struct strings tags;
+    struct quiet quiet;
     bool is_once, has_json_log, wants_help, wants_version;
 };
 

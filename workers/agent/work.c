@@ -372,6 +372,16 @@ static bool has_failure(const struct task_result *r)
     return false;
 }
 
+/** Asked while the machine works for others. */
+static bool may_wait_for_quiet(void *context, double busy)
+{
+    struct task *t = context;
+
+    heartbeat_tell(t->w->heartbeat, "waiting for this machine to be quiet (%.0f %% busy)",
+                   100 * busy);
+    return !is_stopped(t);
+}
+
 static enum err_code take_runs(struct task *t, struct err *e)
 {
     const struct workshop *shop = t->w->shop;
@@ -409,6 +419,8 @@ static enum err_code measure(struct task *t, struct err *e)
 
     t->wait = "something else runs on it";
     enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, use, may_wait, t, e);
+    if (!code && isolation != ISOLATION_NONE && t->w->quiet && quiet_is_needed(t->metric))
+        code = quiet_wait(t->w->quiet, t->w->log, may_wait_for_quiet, t, e);
     return code ? code : take_runs(t, e);
 }
 

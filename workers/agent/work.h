@@ -8,11 +8,13 @@
 #include "wire/http.h"
 #include "workers/agent/heartbeat.h"
 #include "workers/agent/workshop.h"
+#include "workers/measure/quiet.h"
 #include "workers/sandbox/clip.h"
 #include <stdbool.h>
 
 struct work {
     const struct workshop *shop;
+    struct quiet *quiet; /* NULL: it is not looked at */
     const struct lease *lease;
     struct http *http; /* for artifacts */
     struct heartbeat *heartbeat;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workers/measure/host.h"
 #include "base/file.h"
+#include "base/machine.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include <math.h>
@@ -32,6 +33,18 @@ static char *cpu_name(const char *machine)
     return mem_dup(machine);
 }
 
+/** The processor's name, and what can be read of its clocks and heat at this moment. */
+static char *describe_cpu(const char *machine)
+{
+    AUTO(machine_fini) struct machine now;
+    AUTO(mem_free) char *name = cpu_name(machine);
+    AUTO(buf_fini) struct buf note = {0};
+
+    machine_read("", &now);
+    machine_note(&now, &note);
+    return note.len ? mem_printf("%s (%s)", name, buf_str(&note)) : TAKE(name);
+}
+
 void host_describe(struct environment *env)
 {
     struct utsname u;
@@ -44,7 +57,7 @@ void host_describe(struct environment *env)
     mem_free(env->kernel);
     env->kernel = *u.release ? mem_printf("%s %s", u.sysname, u.release) : mem_dup("unknown");
     mem_free(env->cpu);
-    env->cpu = cpu_name(*u.machine ? u.machine : "unknown");
+    env->cpu = describe_cpu(*u.machine ? u.machine : "unknown");
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
     env->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
     if (getloadavg(&load, 1) != 1)
@@ -78,7 +91,7 @@ enum isolation host_isolation(const struct project *p, const struct metric *m)
     if (i == ISOLATION_DEFAULT)
         i = p->isolation;
     if (i == ISOLATION_DEFAULT)
-        i = metric_kinds[m->kind].isolation;
+        i = metric_isolation(m);
     return i == ISOLATION_NONE ? ISOLATION_NONE : ISOLATION_EXCLUSIVE;
 }
 

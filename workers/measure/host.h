@@ -5,7 +5,8 @@
 
 #include "model/task.h"
 
-/** Fills kernel, cpu, n_cpus and load, and host where it is NULL. Unknown parts stay "unknown". */
+/** Fills kernel, cpu (with governor, turbo and temperature where they can be read), n_cpus and load,
+ *  and host where it is NULL. Unknown parts stay "unknown". */
 void host_describe(struct environment *env);
 /** "linux-x64" and the like, by this machine. Caller frees with mem_free. */
 char *host_platform(void);

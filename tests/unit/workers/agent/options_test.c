@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "workers/agent/options.h"
@@ -27,6 +28,13 @@ static const struct {
     {"a URL has no spaces", {"--coordinator", "http://a b"}, ERR_INVALID, "--coordinator: a coordinator's URL has no spaces"},
     {"a socket's path may", {"--coordinator", "unix:/a b", "--name=n", "--platform=p"}, ERR_OK, "unix:/a b n p 0 0"},
     {"a platform is a name", {"--platform", "a b"}, ERR_INVALID, "--platform: expected a name of letters"},
+    {"quiet by default",    {"--name=n", "--platform=p"}, ERR_OK, "quiet 2000 ms 25 %"},
+    {"quiet as asked",      {"--name=n", "--quiet-wait", "0", "--quiet-load=7.5%"}, ERR_OK, "quiet 0 ms 7.5 %"},
+    {"quiet without a sign", {"--name=n", "--quiet-wait", "90s", "--quiet-load=10"}, ERR_OK, "quiet 90000 ms 10 %"},
+    {"a wait that is none", {"--quiet-wait", "long"}, ERR_INVALID, "--quiet-wait: "},
+    {"a wait too long",     {"--quiet-wait", "2h"}, ERR_INVALID, "--quiet-wait: at most 1h, got 2h"},
+    {"a load that is none", {"--quiet-load", "%"}, ERR_INVALID, "--quiet-load: expected a percentage from 0 to 100, got %"},
+    {"a load too high",     {"--quiet-load", "101"}, ERR_INVALID, "--quiet-load: expected a percentage from 0 to 100, got 101"},
     {"not a flag",          {"name"}, ERR_INVALID, "\"name\" is not a flag"},
     {"one dash",            {"-h"}, ERR_INVALID, "\"-h\" is not a flag"},
 };
@@ -48,7 +56,9 @@ START_TEST(flags_are_read)
     if (code)
         buf_printf(&got, "%s; %s", e.text, e.hint);
     else
-        buf_printf(&got, "%s %s %s %d %zu", o.coordinator, o.name, o.platform, o.is_once, o.tags.n);
+        buf_printf(&got, "%s %s %s %d %zu quiet %lld ms %g %%", o.coordinator, o.name, o.platform,
+                   o.is_once, o.tags.n, (long long)(o.quiet.patience_ns / NS_PER_MS),
+                   100 * o.quiet.most_busy);
     ck_assert_msg(strstr(buf_str(&got), rows[_i].says) != NULL, "%s: %s", rows[_i].name,
                   buf_str(&got));
 }
