@@ -12,7 +12,7 @@
 #define DAY_S      (24 * 3600.0)
 #define GIB        (1024.0 * MIB)
 #define LIMIT(m)   offsetof(struct limits, m)
-#define ISOLATIONS "exclusive none"
+#define ISOLATIONS "exclusive cpus none"
 
 /* clang-format off */
 const struct schema_row schema[] = {
@@ -88,7 +88,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "sandbox.processes",  SCHEMA_COUNT,     "4096",         0, 1e6, NULL, 0, "at once, in the command's own process tree"},
     {SCHEMA_PROJECT, "sandbox.disk",       SCHEMA_SIZE,      "10G",          0, 1e15, NULL, 0, "written below its folders"},
     {SCHEMA_PROJECT, "sandbox.output",     SCHEMA_SIZE,      "16M",          0, 1e15, NULL, 0, "stdout and stderr; first and last half are kept"},
-    {SCHEMA_PROJECT, "isolation",          SCHEMA_CHOICE,    "of the kind",  0, 0, ISOLATIONS, 0, "exclusive: nothing else of ours works on the host while measuring; kind exit: none"},
+    {SCHEMA_PROJECT, "isolation",          SCHEMA_CHOICE,    "of the kind",  0, 0, ISOLATIONS, 0, "exclusive: nothing else of ours works on the host while measuring; cpus: each worker measures on a CPU of its own, builds keep to others; kind exit: none"},
     {SCHEMA_PROJECT, "budget",             SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "of one bisection"},
     {SCHEMA_PROJECT, "budget.runs",        SCHEMA_COUNT,     "2000",         1, 1e6, NULL, 0, "measuring commands"},
     {SCHEMA_PROJECT, "budget.time",        SCHEMA_DURATION,  "none",         1, 366 * DAY_S, NULL, 0, "wall time, over all sittings"},

@@ -11,8 +11,7 @@
 /* clang-format off */
 /* Words of later versions that get a clearer answer than "expected one of". */
 static const struct { const char *path, *word; } later_words[] = {
-    {"engine", "slurm"}, {"isolation", "cpus"},
-    {"metrics.*.isolation", "cpus"},
+    {"engine", "slurm"}, 
     {"metrics.*.kind", "syscalls"}, {"metrics.*.kind", "slowsql"},
     {"metrics.*.kind", "perfherder"}, {"metrics.*.kind", "hyperfine"},
     {"metrics.*.kind", "gbench"}, {"metrics.*.kind", "perfstat"},

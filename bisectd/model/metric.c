@@ -49,7 +49,7 @@ static const struct choice layout_choices[] = {
 static const struct choice on_timeout_choices[] = {
     {"untestable", TIMEOUT_UNTESTABLE, false}, {"bad", TIMEOUT_BAD, false}, {0}};
 const struct choice isolation_choices[] = {
-    {"exclusive", ISOLATION_EXCLUSIVE, false}, {"cpus", ISOLATION_CPUS, true},
+    {"exclusive", ISOLATION_EXCLUSIVE, false}, {"cpus", ISOLATION_CPUS, false},
     {"none", ISOLATION_NONE, false}, {0}};
 
 #define AT(member) offsetof(struct metric, member)

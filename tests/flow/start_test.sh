@@ -53,6 +53,26 @@ claim "a program that ends before it is ready cannot be measured, and it is said
 compare 1 ts:ready=line:up "echo no display; exit 3"
 json '.message | test("ended before it was ready: exited 3: no display")'
 
+if bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true 2>/dev/null; then
+    claim "within walls and without a network a port and HTTP are still reached"
+    # The starter is ours and not to be seen from in there, so it comes with the repository.
+    git init -q "$work/walls"
+    cp "$BISECTD_SUPPORT/starter" "$work/walls/"
+    for end in good:40 bad:140; do
+        echo "${end#*:}" >"$work/walls/level"
+        git -C "$work/walls" add .
+        git -C "$work/walls" commit -qm "Start in ${end#*:} ms"
+        git -C "$work/walls" tag "${end%:*}"
+    done
+    for way in port http; do
+        value=$port
+        [ $way = port ] || value=http://localhost:$port/
+        run 0 bisectctl compare --repo "$work/walls" --base good --head bad --metric "ts:ready=$way:$value" \
+            --measure "exec ./starter $way:$port \$(cat level)" --sandbox bubblewrap --store "$work/in-walls" --json
+        json '.verdict == "regressed" and .base.mean >= 40 and .delta > 50 and .delta < 200'
+    done
+fi
+
 claim "the culprit of a slower start is found"
 bisect 0 "$work/line" --metric ts:ready=line:up --measure "$starter line:up \$(cat level)" --store "$work/found"
 is_culprit "$answer"

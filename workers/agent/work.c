@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "workers/build/recipe.h"
+#include "workers/measure/cpus.h"
 #include "workers/measure/host.h"
 #include "workers/measure/host_lock.h"
 #include "workers/measure/schedule.h"
@@ -25,7 +26,9 @@ struct task {
     const struct metric *metric; /* NULL: a task without runs */
     struct task_result *result;
     struct schedule_build *ready; /* of each build: where it is unpacked */
-    const char *wait;             /* what a wait for the host is called */
+    enum isolation isolation;
+    struct cpus cpus; /* with isolation cpus */
+    const char *wait; /* what a wait for the host is called */
     bool was_stopped;
     bool was_full; /* the disk, at some time */
 };
@@ -194,6 +197,7 @@ static enum err_code run_recipe(struct task *t, const struct task_build *build,
                             .project = t->w->lease->project,
                             .environment = &environment,
                             .revision = &b->revision,
+                            .cpus = t->isolation == ISOLATION_CPUS ? &t->cpus.rest : NULL,
                             .place = workshop_place(t->w->shop),
                             .log = t->w->log,
                             .tick = tick,
@@ -328,7 +332,8 @@ static enum err_code prepare(struct task *t, uint32_t i, struct err *e)
     b->revert = spec->revert;
     b->status = BUILD_FAULT;
     t->wait = "something else is measured";
-    enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, HOST_BUILD, may_wait, t, e);
+    enum host_use use = t->isolation == ISOLATION_CPUS ? HOST_BUILD_ASIDE : HOST_BUILD;
+    enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, use, may_wait, t, e);
     if (code)
         return code;
     heartbeat_tell(t->w->heartbeat, "preparing %.*s", SHOWN_HEX, spec->revision.hex);
@@ -382,7 +387,7 @@ static bool may_wait_for_quiet(void *context, double busy)
     return !is_stopped(t);
 }
 
-static enum err_code take_runs(struct task *t, struct err *e)
+static enum err_code take_runs(struct task *t, const cpu_set_t *cpus, struct err *e)
 {
     const struct workshop *shop = t->w->shop;
     struct schedule schedule = {.sandbox = shop->sandbox,
@@ -392,6 +397,7 @@ static enum err_code take_runs(struct task *t, struct err *e)
                                 .builds = t->ready,
                                 .place = workshop_place(shop),
                                 .out = shop->out,
+                                .cpus = cpus,
                                 .log = t->w->log,
                                 .progress = tell_run,
                                 .tick = tick,
@@ -410,18 +416,32 @@ static enum err_code take_runs(struct task *t, struct err *e)
     return code ? code : moved;
 }
 
+/** A metric that needs no quiet may still disturb one that does. */
+static enum host_use use_of(enum isolation i)
+{
+    return i == ISOLATION_NONE ? HOST_BUILD : i == ISOLATION_CPUS ? HOST_MEASURE_ON : HOST_MEASURE;
+}
+
 static enum err_code measure(struct task *t, struct err *e)
 {
-    AUTO(host_lock_release) struct host_lock lock = {.fd = -1};
-    enum isolation isolation = host_isolation(t->w->lease->project, t->metric);
-    /* A metric that needs no quiet may still disturb one that does. */
-    enum host_use use = isolation == ISOLATION_NONE ? HOST_BUILD : HOST_MEASURE;
+    AUTO(host_lock_release) struct host_lock lock = {.fd = -1, .among = &t->cpus.measuring};
+    const char *folder = t->w->shop->lock_folder;
 
     t->wait = "something else runs on it";
-    enum err_code code = host_lock_take(&lock, t->w->shop->lock_folder, use, may_wait, t, e);
-    if (!code && isolation != ISOLATION_NONE && t->w->quiet && quiet_is_needed(t->metric))
+    enum err_code code = host_lock_take(&lock, folder, use_of(t->isolation), may_wait, t, e);
+    if (code)
+        return code;
+    if (t->isolation == ISOLATION_EXCLUSIVE && t->w->quiet && quiet_is_needed(t->metric))
         code = quiet_wait(t->w->quiet, t->w->log, may_wait_for_quiet, t, e);
-    return code ? code : take_runs(t, e);
+    if (code)
+        return code;
+    if (t->isolation != ISOLATION_CPUS)
+        return take_runs(t, NULL, e);
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(lock.cpu, &own);
+    clip_printf(t->w->log, "isolation: runs keep to CPU %d\n", lock.cpu);
+    return take_runs(t, &own, e);
 }
 
 /* ---- the task ---- */
@@ -459,8 +479,11 @@ static enum err_code begin(struct task *t, struct err *e)
         if (!code && !t->metric)
             code = err_set(e, ERR_INVALID, "the project has no metric \"%s\"", w->lease->metric);
     }
-    env->isolation = mem_dup(
-        t->metric ? host_isolation_name(host_isolation(w->lease->project, t->metric)) : "none");
+    const struct metric *m = project_metric(w->lease->project, w->lease->metric);
+    t->isolation = m ? host_isolation(w->lease->project, m) : ISOLATION_NONE;
+    if (t->isolation == ISOLATION_CPUS && !cpus_here(&t->cpus))
+        t->isolation = ISOLATION_EXCLUSIVE;
+    env->isolation = mem_dup(t->metric ? host_isolation_name(t->isolation) : "none");
     if (code)
         return code;
     note_header(t, kind);

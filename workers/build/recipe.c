@@ -60,6 +60,7 @@ static enum err_code run_step(struct build *b, size_t step, struct recipe_outcom
                             .environment = &b->environment,
                             .limits = &p->sandbox,
                             .timeout_ns = p->build_timeout_ns > 0 ? b->until.ns - mono_now().ns : 0,
+                            .cpus = r->cpus,
                             .disk_before_bytes = b->disk_before_bytes,
                             .tick = r->tick,
                             .context = r->context};
@@ -101,6 +102,7 @@ enum err_code recipe_run(const struct recipe *r, struct recipe_outcome *out, str
     struct job_place seen = sandbox_place(&p->sandbox, &r->place);
     job_env_fill(&b.environment, r->environment ? r->environment : &p->environment, &seen,
                  r->revision, JOB_BUILD);
+    job_env_cpus(&b.environment, r->cpus);
     for (size_t i = 0; !code && out->status == BUILD_OK && i < p->build_steps.n; i++)
         code = run_step(&b, i, out, e);
     strings_fini(&b.environment);

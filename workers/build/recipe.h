@@ -13,6 +13,7 @@ struct recipe {
     const struct project *project;
     const struct pairs *environment; /* NULL: the project's */
     const struct revision *revision;
+    const cpu_set_t *cpus;  /* that steps may use; NULL: all of the worker's */
     struct job_place place; /* source holds the checkout; home and tmp are emptied before */
     struct clip *log;       /* gets a line a step and all output */
     enum job_go (*tick)(void *context);

@@ -4,6 +4,7 @@
 #include "base/machine.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "workers/measure/cpus.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,8 @@ enum isolation host_isolation(const struct project *p, const struct metric *m)
         i = p->isolation;
     if (i == ISOLATION_DEFAULT)
         i = metric_isolation(m);
-    return i == ISOLATION_NONE ? ISOLATION_NONE : ISOLATION_EXCLUSIVE;
+    struct cpus cpus;
+    return i == ISOLATION_CPUS && !cpus_here(&cpus) ? ISOLATION_EXCLUSIVE : i;
 }
 
 const char *host_isolation_name(enum isolation i)

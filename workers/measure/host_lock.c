@@ -33,10 +33,47 @@ struct waiting {
     int64_t next_ask_ns;
 };
 
-static enum err_code wait_for(int fd, int operation, struct waiting *w, struct err *e)
+/** What is tried again and again: 0, or -1 with errno. */
+struct want {
+    int (*attempt)(const struct want *w);
+    int fd;
+    int operation; /* of flock */
+    struct host_lock *lock;
+};
+
+static int attempt_flock(const struct want *w)
 {
-    while (flock(fd, operation | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
+    return flock(w->fd, w->operation | LOCK_NB);
+}
+
+static int lock_bytes(int fd, short type, off_t start, off_t n)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = n};
+
+    return fcntl(fd, F_OFD_SETLK, &range);
+}
+
+static int attempt_any_cpu(const struct want *w)
+{
+    return lock_bytes(w->fd, F_RDLCK, 0, CPU_SETSIZE);
+}
+
+static int attempt_one_cpu(const struct want *w)
+{
+    errno = EAGAIN;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, w->lock->among) || lock_bytes(w->fd, F_WRLCK, cpu, 1) != 0)
+            continue;
+        w->lock->cpu = cpu;
+        return 0;
+    }
+    return -1;
+}
+
+static enum err_code wait_for(const struct want *want, struct waiting *w, struct err *e)
+{
+    while (want->attempt(want) != 0) {
+        if (errno != EWOULDBLOCK && errno != EACCES && errno != EINTR)
             return err_sys(e, errno, "lock the host");
         int64_t now = mono_now().ns;
         if (w->may_go_on && now >= w->next_ask_ns && !w->may_go_on(w->context))
@@ -69,9 +106,18 @@ enum err_code host_lock_take(struct host_lock *l, const char *folder, enum host_
     AUTO(fd_close) int lock = open_in(folder, "host.lock");
     if (gate < 0 || lock < 0)
         return err_sys(e, errno, "open a lock in %s", folder);
-    code = wait_for(gate, LOCK_EX, &w, e);
+    struct want through = {.attempt = attempt_flock, .fd = gate, .operation = LOCK_EX};
+    struct want host = {
+        .attempt = attempt_flock, .fd = lock, .operation = use == HOST_MEASURE ? LOCK_EX : LOCK_SH};
+    code = wait_for(&through, &w, e);
     if (!code)
-        code = wait_for(lock, use == HOST_MEASURE ? LOCK_EX : LOCK_SH, &w, e);
+        code = wait_for(&host, &w, e);
+    fd_close(gate); /* who waits for a CPU is in nobody's way */
+    gate = -1;
+    struct want cpus = {
+        .attempt = use == HOST_BUILD ? attempt_any_cpu : attempt_one_cpu, .fd = lock, .lock = l};
+    if (!code && (use == HOST_BUILD || use == HOST_MEASURE_ON))
+        code = wait_for(&cpus, &w, e);
     if (code)
         return code;
     l->fd = lock;

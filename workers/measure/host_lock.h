@@ -6,17 +6,29 @@
  * (shared to build, exclusive to measure), then lets the gate go. One who waits to measure holds
  * the gate, so that builders that come one after another cannot keep it waiting for ever. Locks end
  * with their holder, however it ends.
+ *
+ * Who measures on one CPU, and who builds on others than those for measuring, share `host.lock` as
+ * builders do; byte N of it is locked by who measures on CPU N, and for reading by who may run on
+ * any.
  */
 #ifndef MEASURE_HOST_LOCK_H
 #define MEASURE_HOST_LOCK_H
 
 #include "base/auto.h"
 #include "base/err.h"
+#include <sched.h>
 
-enum host_use { HOST_BUILD, HOST_MEASURE };
+enum host_use {
+    HOST_BUILD,       /* on any CPU */
+    HOST_MEASURE,     /* alone */
+    HOST_BUILD_ASIDE, /* on none of the CPUs for measuring */
+    HOST_MEASURE_ON   /* on one of `among`, which is in `cpu` then */
+};
 
 struct host_lock {
     int fd; /* -1: not held */
+    const cpu_set_t *among;
+    int cpu;
 };
 
 /**

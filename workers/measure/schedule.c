@@ -144,6 +144,7 @@ static void fill_environment(const struct schedule *s, const struct task_run *ru
 
     job_env_fill(env, &s->project->environment, seen, &s->spec->builds[run->build].revision,
                  JOB_MEASURE);
+    job_env_cpus(env, s->cpus);
     bool is_exact = kind_is_exact(s->metric->kind);
     snprintf(number, sizeof(number), "%" PRIu32, is_exact ? 1 : run->number);
     job_env_set(env, "BISECTD_RUN", number);
@@ -242,6 +243,7 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
                             .environment = &env,
                             .limits = &s->project->sandbox,
                             .timeout_ns = s->metric->timeout_ns,
+                            .cpus = s->cpus,
                             .has_fixed_layout = has_fixed_layout(s->metric),
                             .ready = &t->ready,
                             .grace_ns = READY_GRACE_NS,

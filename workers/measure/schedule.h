@@ -25,6 +25,7 @@ struct schedule {
     const struct schedule_build *builds; /* spec->n_builds */
     struct job_place place; /* source must not be there: each build's folder is moved to it in turn,
                                so that all are measured at one path, and moved back */
+    const cpu_set_t *cpus;  /* that runs may use; NULL: all of the worker's */
     const char *out;        /* $BISECTD_OUT; kinds that wrap the command use OUT.kind beside it */
     struct clip *log;
     /** Told before each run: which, counted from 0, and of what. NULL: nobody. */

@@ -70,6 +70,12 @@ void job_env_fill(struct strings *out, const struct pairs *own, const struct job
     set_number(out, "BISECTD_JOBS", usable_cpus());
 }
 
+void job_env_cpus(struct strings *env, const cpu_set_t *cpus)
+{
+    if (cpus)
+        set_number(env, "BISECTD_JOBS", CPU_COUNT(cpus));
+}
+
 bool job_folder_survives(const char *path)
 {
     struct stat s;

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "model/project.h"
 #include "model/revision.h"
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +38,8 @@ int64_t job_place_usage(const struct job_place *place, int64_t enough_bytes);
  */
 void job_env_fill(struct strings *out, const struct pairs *own, const struct job_place *place,
                   const struct revision *revision, enum job_phase phase);
+/** Sets BISECTD_JOBS for a job that may not use all CPUs; NULL changes nothing. */
+void job_env_cpus(struct strings *env, const cpu_set_t *cpus);
 /** Adds a variable, or changes it. */
 void job_env_set(struct strings *env, const char *key, const char *value);
 

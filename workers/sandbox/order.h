@@ -4,6 +4,7 @@
 #define SANDBOX_ORDER_H
 
 #include "model/ready.h"
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,10 +22,12 @@ struct order {
     uint32_t number; /* of the job; a stop for another one is ignored */
     uint32_t n_wall, n_argv, n_environment;
     uint32_t text_bytes;
-    uint32_t has;          /* bit i: descriptor i comes along; order_send() sets it */
-    int64_t timeout_ns;    /* 0: none */
-    int64_t file_bytes;    /* RLIMIT_FSIZE; 0: none */
-    int64_t n_processes;   /* the kernel keeps a wall well behind it; 0: none */
+    uint32_t has;        /* bit i: descriptor i comes along; order_send() sets it */
+    int64_t timeout_ns;  /* 0: none */
+    int64_t file_bytes;  /* RLIMIT_FSIZE; 0: none */
+    int64_t n_processes; /* the kernel keeps a wall well behind it; 0: none */
+    bool has_cpus;
+    cpu_set_t cpus;        /* the only ones it may use */
     bool has_fixed_layout; /* no randomisation of addresses */
     enum ready_kind ready; /* other than exit: the job is ended once it is ready */
     uint16_t ready_port;

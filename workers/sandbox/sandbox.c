@@ -336,10 +336,13 @@ static enum err_code job_start(struct running *r, struct err *e)
                       .timeout_ns = r->spec->timeout_ns,
                       .file_bytes = r->spec->limits->disk_bytes,
                       .n_processes = r->spec->limits->n_processes,
+                      .has_cpus = r->spec->cpus != NULL,
                       .has_fixed_layout = r->spec->has_fixed_layout,
                       .ready = r->spec->ready ? r->spec->ready->kind : READY_EXIT,
                       .ready_port = r->spec->ready ? r->spec->ready->port : 0,
                       .grace_ns = r->spec->grace_ns};
+    if (o.has_cpus)
+        o.cpus = *r->spec->cpus;
     int fds[ORDER_DESCRIPTORS] = {
         [ORDER_TEXT] = order_text(r, &o), [ORDER_STDOUT] = pipes[0],
         [ORDER_STDERR] = pipes[1],        [ORDER_INSIDE] = r->kind->has_walls ? s->inside : -1,

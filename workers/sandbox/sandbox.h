@@ -16,6 +16,7 @@
 #include "model/ready.h"
 #include "workers/sandbox/clip.h"
 #include "workers/sandbox/job_env.h"
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -72,6 +73,7 @@ struct job_spec {
     const struct strings *environment;   /* "KEY=value", all of it */
     const struct sandbox_limits *limits; /* kind as well */
     int64_t timeout_ns;                  /* 0: none */
+    const cpu_set_t *cpus;               /* the only ones it may use; NULL: those of the worker */
     bool has_fixed_layout;               /* memory lies at the same addresses each time */
     const struct ready *ready;          /* it is ended once it is ready; NULL, or exit: when done */
     int64_t grace_ns;                   /* then: from SIGTERM to SIGKILL */

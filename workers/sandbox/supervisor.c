@@ -142,6 +142,8 @@ _Noreturn static void become(const struct order *o, const struct plan *p,
     if (n_processes > 0)
         limit(RLIMIT_NPROC, n_processes, l);
 
+    if (o->has_cpus && sched_setaffinity(0, sizeof(o->cpus), &o->cpus) != 0)
+        launch_failed(l, "keep to its CPUs");
     if (o->has_fixed_layout && personality(ADDR_NO_RANDOMIZE) < 0)
         launch_failed(l, "fix addresses");
 

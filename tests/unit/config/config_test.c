@@ -71,7 +71,7 @@ static const struct {
     {"a quoted truth",            P M "sandbox: {network: \"no\"}\n",     ":4:20: sandbox.network: expected yes or no|"},
     {"a number for a truth",      P M "sandbox: {network: 1}\n",          ":4:20: sandbox.network: expected yes or no|"},
     {"an unknown sandbox",        P M "sandbox: {kind: cardboard}\n",     ":4:17: sandbox.kind: expected one of|bubblewrap"},
-    {"pinned CPUs",               P M "isolation: cpus\n",                ":4:12: isolation: cpus is not available in this version|exclusive"},
+    {"pinned CPUs misspelt",       P M "isolation: cpu\n",                 ":4:12: isolation: expected one of exclusive, cpus, none, got \"cpu\"|"},
     {"fixups as a map",           P M "fixups: {range: a..b}\n",          ":4:9: fixups: expected a list of maps, got a map|"},
     {"a fixup as a text",         P M "fixups: [a..b]\n",                 ":4:10: fixups[0]: expected a map of keys, got \"a..b\"|"},
     {"an unknown key of a fixup", P M "fixups: [{range: a..b, pacth: x}]\n", ":4:24: fixups[0].pacth: unknown key; did you mean patch?|range, patch, commit, environment"},

@@ -70,7 +70,7 @@ static const struct {
     {"ts:cold=1",             "cold: expected"},
     {"ts:layout=flat",        "layout: expected one of random, fixed, got flat"},
     {"wall:worse=upwards",    "worse: expected one of up, down, either, got upwards"},
-    {"wall:isolation=cpus",   "isolation: cpus is not available in this version"},
+    {"wall:isolation=cpu",    "isolation: expected one of exclusive, cpus, none, got cpu"},
     {"wall:warmup=-1",        "warmup: expected a whole number from 0 to 1000"},
     {"wall:warmup=1.5",       "warmup: expected a whole number from 0 to 1000"},
     {"wall:warmup=many",      "warmup: expected a whole number from 0 to 1000"},

@@ -42,7 +42,7 @@ static const struct {
     {"{" P METRICS ",\"submodules\":{\"../x\":\"u\"}}",   "submodules: ../x leads out"},
     {"{" P METRICS ",\"platforms\":[\"a b\"]}",           "platforms[0]: expected a name"},
     {"{" P METRICS ",\"paths\":[\"/src\"]}",              "paths[0]: expected a relative path"},
-    {"{" P METRICS ",\"isolation\":\"cpus\"}",            "isolation: cpus is not available"},
+    {"{" P METRICS ",\"isolation\":\"cpu\"}",             "isolation: expected one of exclusive, cpus, none, got cpu"},
     {"{" P METRICS ",\"confirm\":\"reverse\"}",           "confirm: expected one of none, revert, got reverse"},
     {"{" P METRICS ",\"fixups\":{}}",                     "fixups: expected a list"},
     {"{" P METRICS ",\"fixups\":[1]}",                    "fixups[0]: expected an object"},

@@ -29,12 +29,23 @@ static int a_while(void *context)
     return ++*(int *)context < 6;
 }
 
+/** CPUs 1 and 3: none of them has to be there to be locked. */
+static const cpu_set_t *measuring(void)
+{
+    static cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(1, &set);
+    CPU_SET(3, &set);
+    return &set;
+}
+
 /** Whether another process gets the host for `use` within a short while. */
 static bool others_get_it(enum host_use use)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        struct host_lock l = {.fd = -1};
+        struct host_lock l = {.fd = -1, .among = measuring()};
         struct err e;
         int n_asked = 0;
         _exit(host_lock_take(&l, folder, use, a_while, &n_asked, &e) == ERR_OK ? 0 : 1);
@@ -54,12 +65,21 @@ static const struct {
     {"a builder keeps measurers out", HOST_BUILD,   HOST_MEASURE, false},
     {"a measurer keeps builders out", HOST_MEASURE, HOST_BUILD,   false},
     {"a measurer is alone",        HOST_MEASURE, HOST_MEASURE, false},
+    {"pinned measurers share while there are CPUs", HOST_MEASURE_ON, HOST_MEASURE_ON, true},
+    {"a pinned measurer lets build aside", HOST_MEASURE_ON, HOST_BUILD_ASIDE, true},
+    {"but not anywhere",           HOST_MEASURE_ON, HOST_BUILD, false},
+    {"nor lets measure alone",     HOST_MEASURE_ON, HOST_MEASURE, false},
+    {"a builder anywhere keeps pinned measurers out", HOST_BUILD, HOST_MEASURE_ON, false},
+    {"builders aside and anywhere share", HOST_BUILD_ASIDE, HOST_BUILD, true},
+    {"a builder aside keeps measurers out", HOST_BUILD_ASIDE, HOST_MEASURE, false},
+    {"but not pinned ones",        HOST_BUILD_ASIDE, HOST_MEASURE_ON, true},
+    {"a measurer keeps pinned ones out", HOST_MEASURE, HOST_MEASURE_ON, false},
 };
 /* clang-format on */
 
 START_TEST(uses_exclude_each_other)
 {
-    struct host_lock l = {.fd = -1};
+    struct host_lock l = {.fd = -1, .among = measuring()};
     struct err e = {0};
 
     ck_assert_msg(host_lock_take(&l, folder, rows[_i].held, NULL, NULL, &e) == ERR_OK, "%s",
@@ -67,6 +87,26 @@ START_TEST(uses_exclude_each_other)
     ck_assert_msg(others_get_it(rows[_i].wanted) == rows[_i].is_free, "%s", rows[_i].name);
     host_lock_release(&l);
     ck_assert(others_get_it(HOST_MEASURE));
+}
+END_TEST
+
+START_TEST(each_pinned_measurer_has_its_cpu)
+{
+    struct host_lock a = {.fd = -1, .among = measuring()}, b = a, c = a;
+    struct err e = {0};
+    int n_asked = 0;
+
+    ck_assert_int_eq(host_lock_take(&a, folder, HOST_MEASURE_ON, NULL, NULL, &e), ERR_OK);
+    ck_assert_int_eq(host_lock_take(&b, folder, HOST_MEASURE_ON, NULL, NULL, &e), ERR_OK);
+    ck_assert_int_eq(a.cpu, 1);
+    ck_assert_int_eq(b.cpu, 3);
+    ck_assert_int_eq(host_lock_take(&c, folder, HOST_MEASURE_ON, a_while, &n_asked, &e),
+                     ERR_TIMEOUT);
+    host_lock_release(&a);
+    ck_assert_int_eq(host_lock_take(&c, folder, HOST_MEASURE_ON, NULL, NULL, &e), ERR_OK);
+    ck_assert_int_eq(c.cpu, 1);
+    host_lock_release(&b);
+    host_lock_release(&c);
 }
 END_TEST
 
@@ -135,6 +175,7 @@ int main(void)
     tcase_set_timeout(tc, 30);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, uses_exclude_each_other, 0, LEN(rows));
+    tcase_add_test(tc, each_pinned_measurer_has_its_cpu);
     tcase_add_test(tc, a_waiting_measurer_is_not_starved);
     tcase_add_test(tc, a_dead_holder_holds_nothing);
     tcase_add_test(tc, a_folder_that_others_may_write_is_refused);

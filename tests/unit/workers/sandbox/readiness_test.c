@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "unit/run.h"
 #include "workers/sandbox/sandbox.h"
-#include <signal.h>
+#include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct {
      20 * SECOND, SECOND / 5, JOB_READY, "up\n", "killed 200ms after it was asked to end"},
     {"a file is seen", "file:run/up", "mkdir run; : >run/up; sleep 50", 20 * SECOND, 5 * SECOND, JOB_READY, "", ""},
     {"a file that is moved there is seen", "file:up", ": >draft; mv draft up; sleep 50", 20 * SECOND, 5 * SECOND, JOB_READY, "", ""},
-    {"a file below a variable is seen", "file:$HOME/up", ": >here/up; sleep 50", 20 * SECOND, 5 * SECOND, JOB_READY, "", ""},
+    {"a file below a variable is seen", "file:$HOME/up", ": >$HOME/up; sleep 50", 20 * SECOND, 5 * SECOND, JOB_READY, "", ""},
     {"a file made by one that ends at once is seen", "file:up", ": >up", 20 * SECOND, 5 * SECOND, JOB_READY, "", ""},
     {"a file that is there before means nothing", "file:old", "echo started", 20 * SECOND, 5 * SECOND,
      JOB_WAS_READY, "", "old is there before the command was started"},
@@ -54,59 +54,112 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(jobs_end_once_ready)
-{
-    AUTO(sandbox_free) struct sandbox *sandbox = NULL;
-    AUTO(ready_fini) struct ready ready = {0};
-    AUTO(clip_fini) struct clip out;
-    AUTO(buf_fini) struct buf text = {0};
-    struct sandbox_limits limits = {0};
-    struct strings environment = {0};
-    struct job_outcome outcome;
-    struct err e = {0};
-    char folder[] = "/tmp/readiness-test-XXXXXX";
-    const struct job_place place = {.source = folder};
+static struct sandbox_limits limits; /* of which sandbox the tests are about */
+static char folder[64];
+static struct sandbox *sandbox;
 
+static void setup(enum sandbox_kind kind)
+{
+    struct err e = {0};
+
+    limits = (struct sandbox_limits){.kind = kind, .is_kind_set = true};
+    snprintf(folder, sizeof(folder), "/tmp/readiness-test-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    AUTO(mem_free) char *home = mem_printf("HOME=%s/here", folder);
-    ck_assert_int_eq(file_mkdirs(home + strlen("HOME="), 0755, &e), ERR_OK);
-    AUTO(mem_free) char *old = path_join(folder, "old");
+    ck_assert_msg(sandbox_new(&sandbox, &e) == ERR_OK, "%s", e.text);
+}
+
+static void setup_plain(void)
+{
+    setup(SANDBOX_PLAIN);
+}
+
+static void setup_walls(void)
+{
+    setup(SANDBOX_BUBBLEWRAP);
+}
+
+static void teardown(void)
+{
+    struct err e = {0};
+
+    sandbox_free(sandbox);
+    ck_assert_msg(file_remove_tree(folder, &e) == ERR_OK, "%s", e.text);
+}
+
+/** Runs a row's command in source/, which has a file "old". */
+static void run_row(int row, const struct ready *ready, struct buf *out, struct job_outcome *o)
+{
+    AUTO(mem_free) char *source = path_join(folder, "source");
+    AUTO(mem_free) char *home = path_join(source, "here");
+    AUTO(mem_free) char *old = path_join(source, "old");
+    const struct job_place place = {.source = source, .home = home};
+    const struct job_place seen = sandbox_place(&limits, &place);
+    AUTO(mem_free) char *variable = mem_printf("HOME=%s", seen.home);
+    AUTO(clip_fini) struct clip said;
+    struct strings environment = {0};
+    struct err e = {0};
+
+    ck_assert_int_eq(file_mkdirs(home, 0755, &e), ERR_OK);
     ck_assert_int_eq(file_write(old, "", 0, 0644, &e), ERR_OK);
     strings_add(&environment, "PATH=/usr/bin:/bin");
-    strings_add(&environment, home);
-    clip_init(&out, MIB);
-    ck_assert_msg(sandbox_new(&sandbox, &e) == ERR_OK, "%s", e.text);
-    ck_assert_msg(ready_parse(rows[_i].ready, &ready, &e) == ERR_OK, "%s", e.text);
-    struct job_spec spec = {.command = rows[_i].command,
+    strings_add(&environment, variable);
+    clip_init(&said, MIB);
+    struct job_spec spec = {.command = rows[row].command,
                             .place = &place,
                             .environment = &environment,
                             .limits = &limits,
-                            .timeout_ns = rows[_i].timeout_ns,
-                            .ready = &ready,
-                            .grace_ns = rows[_i].grace_ns};
-    struct mono begin = mono_now();
-    ck_assert_msg(sandbox_run(sandbox, &spec, &out, NULL, &outcome, &e) == ERR_OK, "%s: %s",
-                  rows[_i].name, e.text);
-    int64_t took_ns = mono_now().ns - begin.ns;
-    clip_render(&out, &text);
-    ck_assert_msg(outcome.end == rows[_i].end, "%s: end %d: %s", rows[_i].name, (int)outcome.end,
-                  outcome.reason);
-    if (rows[_i].out)
-        ck_assert_msg(strcmp(buf_str(&text), rows[_i].out) == 0, "%s: %s", rows[_i].name,
-                      buf_str(&text));
-    ck_assert_msg(*rows[_i].reason ? strstr(outcome.reason, rows[_i].reason) != NULL
-                                   : !*outcome.reason,
-                  "%s: %s", rows[_i].name, outcome.reason);
-    if (outcome.end == JOB_READY)
-        ck_assert_msg(outcome.ready_ns > 0 && outcome.ready_ns < took_ns, "%s", rows[_i].name);
-    ck_assert_int_eq(file_remove_tree(folder, &e), ERR_OK);
+                            .timeout_ns = rows[row].timeout_ns,
+                            .ready = ready,
+                            .grace_ns = rows[row].grace_ns};
+    ck_assert_msg(sandbox_run(sandbox, &spec, &said, NULL, o, &e) == ERR_OK, "%s: %s",
+                  rows[row].name, e.text);
+    clip_render(&said, out);
     strings_fini(&environment);
+}
+
+START_TEST(jobs_end_once_ready)
+{
+    AUTO(ready_fini) struct ready ready = {0};
+    AUTO(buf_fini) struct buf out = {0};
+    const char *name = rows[_i].name, *reason = rows[_i].reason;
+    struct job_outcome o;
+    struct err e = {0};
+
+    ck_assert_msg(ready_parse(rows[_i].ready, &ready, &e) == ERR_OK, "%s", e.text);
+    struct mono begin = mono_now();
+    run_row(_i, &ready, &out, &o);
+    int64_t took_ns = mono_now().ns - begin.ns;
+    ck_assert_msg(o.end == rows[_i].end, "%s: end %d: %s", name, (int)o.end, o.reason);
+    if (rows[_i].out)
+        ck_assert_msg(strcmp(buf_str(&out), rows[_i].out) == 0, "%s: %s", name, buf_str(&out));
+    ck_assert_msg(*reason ? strstr(o.reason, reason) != NULL : !*o.reason, "%s: %s", name,
+                  o.reason);
+    if (o.end == JOB_READY)
+        ck_assert_msg(o.ready_ns > 0 && o.ready_ns < took_ns, "%s", name);
 }
 END_TEST
 
 int main(void)
 {
-    const struct unit_test tests[] = {{jobs_end_once_ready, LEN(rows)}};
+    Suite *s = suite_create("readiness");
+    TCase *plain = tcase_create("plain");
+    TCase *walls = tcase_create("walls");
 
-    return unit_run("readiness", tests, LEN(tests));
+    tcase_set_timeout(plain, 60);
+    tcase_set_timeout(walls, 60);
+    tcase_add_checked_fixture(plain, setup_plain, teardown);
+    tcase_add_checked_fixture(walls, setup_walls, teardown);
+    tcase_add_loop_test(plain, jobs_end_once_ready, 0, LEN(rows));
+    tcase_add_loop_test(walls, jobs_end_once_ready, 0, LEN(rows));
+    suite_add_tcase(s, plain);
+    if (system("bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true >/dev/null 2>&1") ==
+        0)
+        suite_add_tcase(s, walls);
+    else
+        puts("no namespaces here: being ready within walls is not tested");
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int n_failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
