@@ -20,6 +20,7 @@ const struct command *const commands[] = {
     &command_log,
     &command_cancel,
     &command_history,
+    &command_syscalls_diff,
     &command_replay,
     &command_export,
     &command_calibration,

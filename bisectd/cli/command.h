@@ -33,6 +33,7 @@ extern const struct command *const commands[]; /* in the order help prints them 
 extern const size_t n_commands;
 
 extern const struct command command_compare, command_calibration, command_doctor;
+extern const struct command command_syscalls_diff;
 extern const struct command command_run, command_submit, command_list, command_show, command_watch,
     command_log, command_cancel, command_plan, command_simulate, command_history,
     command_config_check, command_replay, command_export, command_completion;

@@ -38,6 +38,8 @@ struct options {
     int64_t commits, trials, culprits, stored, repeats;
     double build_cost, broken;
     bool verify;
+    /* syscalls diff */
+    const char *path, *call;
     /* calibration */
     int64_t checks;
     bool check_all;

@@ -30,6 +30,17 @@ struct strace {
     struct strace_pids pids;
 };
 
+const char *strace_reject_name(enum strace_reject r)
+{
+    static const char *const names[STRACE_REJECT_COUNT] = {
+        [STRACE_UNKNOWN] = "unknown",   [STRACE_CUT] = "cut",
+        [STRACE_TOO_LONG] = "too_long", [STRACE_NO_BEGINNING] = "no_beginning",
+        [STRACE_NO_END] = "no_end",     [STRACE_NO_ROOM] = "no_room",
+    };
+
+    return names[r];
+}
+
 const char *strace_reject_words(enum strace_reject r)
 {
     static const char *const words[STRACE_REJECT_COUNT] = {

@@ -38,6 +38,8 @@ enum strace_reject {
     STRACE_NO_ROOM,      /* more unfinished calls or open files at once than are kept */
     STRACE_REJECT_COUNT
 };
+/** For programs: "no_beginning". */
+const char *strace_reject_name(enum strace_reject r);
 /** For people: "lines that strace does not write". */
 const char *strace_reject_words(enum strace_reject r);
 

@@ -195,7 +195,7 @@ const struct syscall_row syscalls[] = {
     {"utime",           -1,  0, -1, PLAIN},
     {"utimensat",       -1,  1,  0, PLAIN},
     {"utimes",          -1,  0, -1, PLAIN},
-    {"vfork",           -1, -1, -1, SYSCALL_CLONE, false, NULL},
+    {"vfork",           -1, -1, -1, SYSCALL_CLONE, true, NULL},
     {"vmsplice",         0, -1, -1, PLAIN},
     {"wait4",           -1, -1, -1, WAIT},
     {"waitid",          -1, -1, -1, WAIT},

@@ -285,21 +285,29 @@ static void set_shares(struct trace_diff *d, double metric_delta_s)
     }
 }
 
+static double size_of(const struct trace_difference *x, bool has_seconds)
+{
+    double n = (double)x->count[0] + (double)x->count[1];
+    double calls = fabs(count_change(x));
+
+    if (!has_seconds)
+        return calls;
+    double cost = n > 0 ? calls * (x->seconds[0] + x->seconds[1]) / n : 0;
+    return fmax(fabs(seconds_change(x)), cost);
+}
+
 /** A total order, so that the list does not depend on the order of the tables. */
 static int by_size(const void *a, const void *b)
 {
     const struct trace_difference *x = a, *y = b;
-    double size_x = isnan(x->share) ? -1 : fabs(x->share);
-    double size_y = isnan(y->share) ? -1 : fabs(y->share);
 
     if (x->is_wait != y->is_wait)
         return x->is_wait - y->is_wait;
-    if (size_x != size_y)
-        return size_x < size_y ? 1 : -1;
-    size_x = fabs(count_change(x));
-    size_y = fabs(count_change(y));
-    if (size_x != size_y)
-        return size_x < size_y ? 1 : -1;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    double calls_x = fabs(count_change(x)), calls_y = fabs(count_change(y));
+    if (calls_x != calls_y)
+        return calls_x < calls_y ? 1 : -1;
     int order = strcmp(x->call, y->call);
     return order ? order : strcmp(x->path, y->path);
 }
@@ -332,6 +340,8 @@ struct trace_diff *trace_diff_new(const struct trace_table *before, const struct
         d->items[d->n++] = x;
     }
     set_shares(d, metric_delta_s);
+    for (size_t i = 0; i < d->n; i++)
+        d->items[i].size = size_of(&d->items[i], d->has_seconds);
     qsort(d->items, d->n, sizeof(*d->items), by_size);
     return d;
 }

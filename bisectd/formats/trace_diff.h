@@ -33,6 +33,7 @@ struct trace_difference {
     uint64_t errors[2];
     double seconds[2]; /* nan: the trace has no times */
     double share;      /* nan: none, see trace_diff_new */
+    double size;       /* what it is ranked by */
 };
 
 struct trace_diff {
@@ -47,7 +48,9 @@ struct trace_diff {
  *
  * A share is the difference in time over the metric's change, if given; else over the sum of all
  * differences in time, up and down alike; else, where there are no times, the same of counts.
- * Ranked by the size of what shares are of, then by counts.
+ * Ranked by the difference in time, or by what the difference in calls costs at the mean time of
+ * such a call, if that is more: times are noisy, and more calls may have taken less by chance.
+ * Without times, ranked by the difference in calls.
  * Rows with no difference at all are left out.
  */
 struct trace_diff *trace_diff_new(const struct trace_table *before, const struct trace_table *after,

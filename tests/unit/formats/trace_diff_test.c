@@ -72,9 +72,12 @@ static const struct {
      {{0}}, {{"fsync", "/p/x.db-mj0A1B2C3D", 1, 1}}, 0, "fsync /p/x.db-mj0A1B2C3D journal 0>1 0>0.001 1"},
     {"a journal's end alone is no journal of anything",
      {{0}}, {{"fsync", "-journal", 1, 1}, {"fsync", "", 1, 0}}, 0, "fsync -journal other 0>1 0>0.001 1; fsync  other 0>1 0>0 0"},
+    {"more calls that took less by chance stand before a call that took longer by chance",
+     {{"fsync", "/p/x.db", 10, 100}, {"execve", "/x", 2, 60}}, {{"fsync", "/p/x.db", 30, 80}, {"execve", "/x", 2, 90}}, 0,
+     "fsync /p/x.db database 10>30 0.1>0.08 -0.4; execve /x other 2>2 0.06>0.09 0.6"},
     {"waiting explains nothing and stands last",
      {{"wait4", "", 1, 100}, {"read", "pipe:[1]", 1, 100}}, {{"wait4", "", 1, 900}, {"read", "pipe:[2]", 1, 500}, {"fsync", "a", 1, 5}}, 0,
-     "fsync a other 0>1 0>0.005 1; read pipe:[#] other 1>1 0.1>0.5 -; wait4  other 1>1 0.1>0.9 -"},
+     "fsync a other 0>1 0>0.005 1; wait4  other 1>1 0.1>0.9 -; read pipe:[#] other 1>1 0.1>0.5 -"},
 };
 /* clang-format on */
 
