@@ -23,6 +23,7 @@ struct request {
     bool first_parent;         /* test main-line merges only, then inside the merge found */
     bool no_inside;            /* with first_parent: a merge is an answer */
     bool fresh;                /* ignore stored samples and artifacts */
+    bool no_explain;           /* leave it at the culprit, without tracing it */
     bool is_seed_set; /* else whoever takes the request draws one, at most REQUEST_MAX_SEED */
     uint64_t seed;
     int64_t budget_runs;
@@ -43,7 +44,7 @@ const struct metric *request_metric(const struct request *r); /* NULL: no such m
 MUST_CHECK enum err_code request_check(const struct request *r, struct err *e);
 /**
  * {"project": {…}, "metric", "good", "bad", "platform", "confidence", "min_effect" (percent),
- *  "first_parent", "no_inside", "fresh", "seed", "budget_runs", "budget_time"}.
+ *  "first_parent", "no_inside", "fresh", "no_explain", "seed", "budget_runs", "budget_time"}.
  * Needed are project (an object here: a name is looked up before), good, bad, and metric unless
  * the project has just one. Unknown keys are errors. Checked too. A comparison has "comparison":
  * true, and base and head instead of good and bad.
@@ -51,7 +52,7 @@ MUST_CHECK enum err_code request_check(const struct request *r, struct err *e);
 json *request_to_json(const struct request *r);
 MUST_CHECK enum err_code request_from_json(const json *v, struct request **out, struct err *e);
 /** Same key: the same question; a second one joins the first while that is not finished.
- *  Seed and budgets are not part of it. */
+ *  Seed, budgets and no_explain are not part of it. */
 struct digest request_key(const struct request *r);
 
 /**

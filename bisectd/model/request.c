@@ -20,6 +20,7 @@ static const struct field fields[] = {
     {"first_parent", FIELD_BOOL,     AT(first_parent),       0, 0, 0, NULL},
     {"no_inside",    FIELD_BOOL,     AT(no_inside),          0, 0, 0, NULL},
     {"fresh",        FIELD_BOOL,     AT(fresh),              0, 0, 0, NULL},
+    {"no_explain",   FIELD_BOOL,     AT(no_explain),         FIELD_SKIP_ZERO, 0, 0, NULL},
     {"budget_runs",  FIELD_I64,      AT(budget_runs),        0, 1, MAX_BUDGET_RUNS, NULL},
     {"budget_time",  FIELD_DURATION, AT(budget_ns),          FIELD_SKIP_ZERO, 0, MAX_BUDGET_S, NULL},
 };
@@ -34,7 +35,7 @@ static const struct field seed_field =
     {"seed",         FIELD_SEED,     AT(seed),               0, 0, 9007199254740991.0, NULL};
 static const char *const keys[] = {
     "project", "metric", "good", "bad", "platform", "confidence", "min_effect", "first_parent",
-    "no_inside", "fresh", "seed", "budget_runs", "budget_time", "comparison",
+    "no_inside", "fresh", "no_explain", "seed", "budget_runs", "budget_time", "comparison",
 };
 static const char *const comparison_keys[] = {
     "project", "metric", "base", "head", "platform", "confidence", "min_effect", "first_parent",
@@ -226,7 +227,7 @@ enum err_code request_from_json(const json *v, struct request **out, struct err 
 
 struct digest request_key(const struct request *r)
 {
-    static const char *const irrelevant[] = {"seed", "budget_runs", "budget_time"};
+    static const char *const irrelevant[] = {"seed", "budget_runs", "budget_time", "no_explain"};
     AUTO(json_free) json *o = request_to_json(r);
     AUTO(buf_fini) struct buf text = {0};
 

@@ -120,6 +120,7 @@ void task_result_free(struct task_result *r)
     }
     mem_free(r->builds);
     mem_free(r->runs);
+    inspection_free(r->inspection);
     environment_fini(&r->environment);
     fields_fini(result_fields, LEN(result_fields), r);
     mem_free(r);
@@ -162,6 +163,8 @@ json *task_result_to_json(const struct task_result *r)
         json_push(runs, json_put(row, "values", values));
     }
     json_put(o, "environment", environment_to_json(&r->environment));
+    if (r->inspection)
+        json_put(o, "inspection", inspection_to_json(r->inspection));
     return json_put(json_put(o, "builds", builds), "runs", runs);
 }
 
@@ -241,6 +244,9 @@ enum err_code task_result_from_json(const json *v, struct task_result **out, str
         return err_under(e, "environment");
     if (read_lists(v, r, e))
         return e->code;
+    if (json_at(v, "inspection") &&
+        inspection_from_json(json_at(v, "inspection"), &r->inspection, e))
+        return err_under(e, "inspection");
     *out = TAKE(r);
     return ERR_OK;
 }
@@ -255,6 +261,10 @@ bool build_result_is_of(const struct build_result *r, const struct task_build *b
 enum err_code task_result_check(const struct task_result *r, const struct task_spec *spec,
                                 struct err *e)
 {
+    if (!spec->is_inspection && r->inspection)
+        return err_set(e, ERR_INVALID, "inspection: the task asks for none");
+    if (spec->is_inspection && r->n_runs)
+        return err_set(e, ERR_INVALID, "runs: an inspection has no samples");
     for (size_t i = 0; i < r->n_builds; i++) {
         bool is_known = false;
 

@@ -8,6 +8,7 @@
 static const struct field spec_fields[] = {
     {"ordinal",      FIELD_U32,  SPEC(ordinal),         FIELD_NEEDED, 0, 0, NULL},
     {"verification", FIELD_BOOL, SPEC(is_verification), 0, 0, 0, NULL},
+    {"inspection",   FIELD_BOOL, SPEC(is_inspection),   FIELD_SKIP_ZERO, 0, 0, NULL},
 };
 static const struct field build_fields[] = {
     {"revision", FIELD_REVISION, offsetof(struct task_build, revision), FIELD_NEEDED, 0, 0, NULL},

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "model/inspection.h"
 #include "model/project.h"
 #include "model/revision.h"
 
@@ -45,6 +46,7 @@ struct task_spec {
                                  of another revision, are skipped: they would tell nothing. At most
                                  TASK_MAX_KNOWN; builds that are fresh or at hand are run anyhow */
     bool is_verification;
+    bool is_inspection; /* of a parent and a culprit, its two builds: gives no samples */
 };
 void task_spec_free(struct task_spec *t);
 DEFINE_AUTO(struct task_spec, task_spec_free)
@@ -136,6 +138,7 @@ struct task_result {
     struct build_result *builds;
     size_t n_runs; /* several for one spec run when it was retried */
     struct run_result *runs;
+    struct inspection *inspection; /* of such a task, unless a fault ended it; else NULL */
     char *fault; /* an infrastructure fault that ended the task, or NULL */
 };
 void task_result_free(struct task_result *r);

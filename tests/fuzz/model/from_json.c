@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First byte: which noun. Rest: its JSON. What is accepted is written out, and what was written is
+/* First byte: which noun, '0' the first. Rest: its JSON. What is accepted is written out, and what was written is
  * accepted again and written the same. */
 #include "fuzz/fuzz.h"
 #include "model/bisection.h"
+#include "model/explanation.h"
+#include "model/inspection.h"
 #include "model/metric.h"
 #include "model/project.h"
 #include "model/revision.h"
@@ -27,10 +29,13 @@ NOUN(task_spec)
 NOUN(lease)
 NOUN(task_result)
 NOUN(verdict)
+NOUN(inspection)
+NOUN(explanation)
 
 typedef enum err_code read_fn(const json *v, json **out, struct err *e);
-static read_fn *const nouns[] = {read_metric,    read_project, read_range,       read_request,
-                                 read_task_spec, read_lease,   read_task_result, read_verdict};
+static read_fn *const nouns[] = {read_metric,     read_project,    read_range, read_request,
+                                 read_task_spec,  read_lease,      read_task_result,
+                                 read_verdict,    read_inspection, read_explanation};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -43,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
     if (n == 0 || json_parse((const char *)bytes + 1, n - 1, &v, NULL))
         return 0;
-    read_fn *read = nouns[bytes[0] % LEN(nouns)];
+    read_fn *read = nouns[(uint8_t)(bytes[0] - '0') % LEN(nouns)];
     if (read(v, &once, &e)) {
         assert(e.code != ERR_OK && e.text[0]);
         return 0;
