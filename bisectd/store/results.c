@@ -252,6 +252,8 @@ static enum err_code take_in(struct store *s, const struct lease_row *l,
         code = add_result(s, &f, e);
     if (!code)
         code = add_builds(s, &f, e);
+    if (!code && r->inspection)
+        code = inspection_put(s, l->task.text, r->inspection, e);
     return code ? code : add_samples(s, &f, e);
 }
 

@@ -30,4 +30,8 @@ MUST_CHECK enum err_code lease_close(struct store *s, const char *lease, enum te
 MUST_CHECK enum err_code read_run_columns(struct query *q, int first, struct run_result *out,
                                           struct err *e);
 
+/** What the task of an explanation saw; a task of none is fine. Replaces. */
+MUST_CHECK enum err_code inspection_put(struct store *s, const char *task,
+                                        const struct inspection *v, struct err *e);
+
 #endif

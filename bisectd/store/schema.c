@@ -269,6 +269,15 @@ static const char *const migrations[] = {
     "  NULL AS isolation, 0 AS run, 0 AS attempt, 'ok' AS status, NULL AS reason,"
     "  NULL AS all_values, p.value AS value, p.at_ns AS at_ns, NULL AS seconds,"
     "  NULL AS reverted, NULL AS fixups FROM points AS p JOIN series AS x ON x.id = p.series;",
+
+    /* 5: why culprits changed what they changed */
+    "CREATE TABLE explanations ("
+    "  bisection TEXT PRIMARY KEY REFERENCES bisections(id),"
+    "  task TEXT NOT NULL UNIQUE REFERENCES tasks(id),"
+    "  zstd BLOB,"     /* what the task saw; NULL: nothing yet */
+    "  document TEXT," /* what follows; NULL: under way */
+    "  opened_ns INTEGER NOT NULL, closed_ns INTEGER"
+    ") STRICT;",
 };
 
 /* What chains cover, and series. The triggers are temporary, of our own connection: outside tools can still

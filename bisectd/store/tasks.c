@@ -161,6 +161,17 @@ enum err_code store_task_find(struct store *s, const char *bisection, uint32_t o
     return code ? code : read_task(&q, out, e);
 }
 
+enum err_code store_task_next(struct store *s, const char *bisection, uint32_t *out, struct err *e)
+{
+    AUTO(query_end) struct query q = {0};
+    enum err_code code = db_first(
+        s, &q, "SELECT coalesce(max(ordinal) + 1, 0) FROM tasks WHERE bisection = ?1",
+        CELLS(cell_text(bisection)), e);
+    if (!code)
+        *out = (uint32_t)query_int(&q, 0);
+    return code;
+}
+
 /** Rows of `q`, at most `limit` of them; 0: all. */
 static enum err_code read_tasks(struct query *q, size_t limit, struct task_list *out, struct err *e)
 {

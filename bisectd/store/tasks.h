@@ -57,6 +57,9 @@ MUST_CHECK enum err_code store_task_load(struct store *s, const char *id, struct
 /** ERR_NOT_FOUND. */
 MUST_CHECK enum err_code store_task_find(struct store *s, const char *bisection, uint32_t ordinal,
                                          struct task_row **out, struct err *e);
+/** The first ordinal that no task of the bisection has, nor any after it. */
+MUST_CHECK enum err_code store_task_next(struct store *s, const char *bisection, uint32_t *out,
+                                         struct err *e);
 /** By ordinal. `after`: the last ordinal seen, -1 for the start; limit 0: all. */
 MUST_CHECK enum err_code store_task_list(struct store *s, const char *bisection, size_t limit,
                                          int64_t after, struct task_list *out, struct err *e);
