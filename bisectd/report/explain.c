@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/explain.h"
+#include "base/mem.h"
+#include "formats/trace_diff.h"
+#include "formats/trace_split.h"
+#include "report/figure.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of equal counts whose time differs by less than this share are noise. */
+static const double least_share = .005;
+static const double normal_95 = 1.96;
+
+/* Runs of one way of looking, side by side: the k-th of the parent with the k-th of the culprit. */
+struct couples {
+    uint32_t n;
+    const struct inspected_run *runs[INSPECTION_RUNS][SIDES];
+};
+
+static struct couples couples_of(const struct inspection *seen, enum inspected_how how)
+{
+    struct couples p = {0};
+    uint32_t n[SIDES] = {0};
+
+    for (size_t i = 0; i < seen->n_runs; i++) {
+        const struct inspected_run *r = &seen->runs[i];
+        if (r->how == how && n[r->build] < INSPECTION_RUNS)
+            p.runs[n[r->build]++][r->build] = r;
+    }
+    p.n = n[BEFORE] < n[AFTER] ? n[BEFORE] : n[AFTER];
+    return p;
+}
+
+/* ---- moments ---- */
+
+struct moments {
+    double mean, error; /* standard error; nan of fewer than two */
+};
+
+static struct moments moments_of(const double *x, uint32_t n)
+{
+    double sum = 0, squares = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i];
+    for (uint32_t i = 0; i < n; i++)
+        squares += (x[i] - sum / n) * (x[i] - sum / n);
+    return (struct moments){.mean = n ? sum / n : NAN,
+                            .error = n > 1 ? sqrt(squares / (n - 1) / n) : NAN};
+}
+
+/* ---- what shares are of ---- */
+
+struct unit {
+    const char *name;
+    double seconds;
+};
+
+/** Seconds in one of the metric's unit; nan: it is none of time. */
+static double seconds_in(const char *unit)
+{
+    static const struct unit units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"µs", 1e-6},
+                                        {"ms", 1e-3}, {"s", 1},     {"min", 60}};
+
+    for (size_t i = 0; unit && i < LEN(units); i++)
+        if (strcmp(units[i].name, unit) == 0)
+            return units[i].seconds;
+    return NAN;
+}
+
+/** Does the metric measure what the clock on the wall does? Not so processor time, nor a number
+ *  that a program prints: that may be the time of anything. */
+static bool is_elapsed(const struct metric *m)
+{
+    return m->kind == METRIC_WALL || m->kind == METRIC_TS;
+}
+
+bool explain_has_shares(const struct metric *m)
+{
+    return isfinite(seconds_in(m->unit)) && m->kind != METRIC_CPU;
+}
+
+/** What the metric's change is in elapsed time, by two ways of knowing it. */
+struct change {
+    double seconds;
+    bool is_traced;
+    double explained, error; /* by calls that do not wait for others, before any bound */
+};
+
+static double work_seconds(const struct inspected_run *r)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < r->n_calls; i++)
+        if (trace_rank_of(r->calls[i].call, r->calls[i].path) == TRACE_WORKS)
+            sum += r->calls[i].seconds;
+    return sum;
+}
+
+/** By the traced runs: a ratio of what was seen in the same runs. */
+static struct change traced_change(const struct couples *p)
+{
+    double calls[INSPECTION_RUNS], elapsed[INSPECTION_RUNS], rest[INSPECTION_RUNS];
+
+    for (uint32_t k = 0; k < p->n; k++) {
+        calls[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
+        elapsed[k] = p->runs[k][AFTER]->seconds - p->runs[k][BEFORE]->seconds;
+    }
+    struct moments c = moments_of(calls, p->n), w = moments_of(elapsed, p->n);
+    double ratio = c.mean / w.mean;
+    for (uint32_t k = 0; k < p->n; k++)
+        rest[k] = calls[k] - ratio * elapsed[k];
+    return (struct change){.seconds = w.mean,
+                           .is_traced = true,
+                           .explained = ratio,
+                           .error = moments_of(rest, p->n).error / fabs(w.mean)};
+}
+
+/** By the verdict, which many untraced runs stand behind. */
+static struct change stated_change(const struct couples *p, const struct culprit *c, double unit_s)
+{
+    double calls[INSPECTION_RUNS];
+    double delta = c->delta * unit_s;
+    double error = (c->interval[1] - c->interval[0]) * unit_s / (2 * normal_95);
+
+    for (uint32_t k = 0; k < p->n; k++)
+        calls[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
+    struct moments m = moments_of(calls, p->n);
+    double ratio = m.mean / delta;
+    return (struct change){
+        .seconds = delta, .explained = ratio, .error = hypot(m.error, ratio * error) / fabs(delta)};
+}
+
+static struct change choose_change(const struct explain_terms *t, const struct couples *p)
+{
+    double unit_s = seconds_in(t->metric->unit);
+    struct change none = {.seconds = NAN, .explained = NAN, .error = NAN};
+
+    if (p->n == 0 || !explain_has_shares(t->metric))
+        return none;
+    struct change traced = traced_change(p);
+    if (!is_elapsed(t->metric)) /* and if a run's length did not change with it, nothing */
+        return traced.error < fabs(traced.explained) / 2 || traced.error < .1 ? traced : none;
+    struct change stated = stated_change(p, t->culprit, unit_s);
+    bool is_alike = traced.seconds * stated.seconds > 0;
+    /* Of a single pair there are no errors to compare. */
+    return is_alike && traced.error <= stated.error ? traced : stated;
+}
+
+/* ---- differences ---- */
+
+static void add_rows(const struct inspected_run *r, struct trace_table *to)
+{
+    for (size_t i = 0; i < r->n_calls; i++) {
+        const struct inspected_call *c = &r->calls[i];
+        const struct trace_row row = {
+            .call = c->call,
+            .path = c->path,
+            .count = c->n,
+            .errors = c->n_errors,
+            .n_timed = c->n,
+            .total_ns = (int64_t)(c->seconds * 1e9),
+            .is_directory = c->is_directory,
+        };
+        trace_table_add(to, &row);
+    }
+}
+
+static struct trace_diff *compare(const struct couples *p)
+{
+    AUTO(trace_table_free) struct trace_table *before = trace_table_new();
+    AUTO(trace_table_free) struct trace_table *after = trace_table_new();
+
+    for (uint32_t k = 0; k < p->n; k++) {
+        add_rows(p->runs[k][BEFORE], before);
+        add_rows(p->runs[k][AFTER], after);
+    }
+    return trace_diff_new(before, after, NAN);
+}
+
+static void add_difference(struct explanation *v, const struct trace_difference *from, uint32_t n)
+{
+    struct difference *d = explanation_add_difference(v);
+
+    d->call = mem_dup(from->call);
+    d->path = mem_dup(from->path);
+    d->group = mem_dup(trace_group_name(from->group));
+    d->is_wait = from->is_wait;
+    for (int i = 0; i < SIDES; i++) {
+        d->count[i] = (double)from->count[i] / n;
+        d->seconds[i] = from->seconds[i] / n;
+    }
+}
+
+static bool is_timed(const struct explanation *v, const char *call)
+{
+    size_t n = strlen(call);
+
+    for (const char *at = v->timed; at && *at;) {
+        size_t len = strcspn(at, ",");
+        if (len == n && memcmp(at, call, n) == 0)
+            return true;
+        at += len + (at[len] == ',');
+    }
+    return false;
+}
+
+/** Calls that were counted, differ, and were not timed: there are too many of them. */
+static void add_counted(struct explanation *v, const struct couples *counted)
+{
+    AUTO(trace_diff_free) struct trace_diff *diff = compare(counted);
+
+    for (size_t i = 0; i < diff->n; i++) {
+        const struct trace_difference *from = &diff->items[i];
+        if (from->count[BEFORE] == from->count[AFTER] || is_timed(v, from->call))
+            continue;
+        add_difference(v, from, counted->n);
+        struct difference *d = &v->differences[v->n_differences - 1];
+        d->seconds[BEFORE] = d->seconds[AFTER] = NAN;
+    }
+}
+
+static void add_timed(struct explanation *v, const struct couples *timed)
+{
+    AUTO(trace_diff_free) struct trace_diff *diff = compare(timed);
+
+    for (size_t i = 0; i < diff->n; i++)
+        add_difference(v, &diff->items[i], timed->n);
+}
+
+/* ---- shares ---- */
+
+static double gain(const struct difference *d)
+{
+    return d->seconds[AFTER] - d->seconds[BEFORE];
+}
+
+static double sum_of_shares(const struct explanation *v, bool waits)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < v->n_differences; i++)
+        if (v->differences[i].is_wait == waits && isfinite(v->differences[i].share))
+            sum += v->differences[i].share;
+    return sum;
+}
+
+static void scale_shares(struct explanation *v, bool waits, double factor)
+{
+    for (size_t i = 0; i < v->n_differences; i++)
+        if (v->differences[i].is_wait == waits)
+            v->differences[i].share *= factor;
+}
+
+/** `elsewhere`: the share of processor time outside of calls. */
+static void share_time(struct explanation *v, double elsewhere)
+{
+    for (size_t i = 0; i < v->n_differences; i++) {
+        struct difference *d = &v->differences[i];
+        if (trace_rank_of(d->call, d->path) != TRACE_ATTENDS)
+            d->share = gain(d) / v->change_s;
+    }
+    double work = sum_of_shares(v, false);
+    if (work > 1)
+        scale_shares(v, false, 1 / work);
+    work = fmin(work, 1);
+    double left = fmax(0, 1 - fmax(work, 0) - fmax(elsewhere, 0));
+    double waits = sum_of_shares(v, true);
+    if (waits > left)
+        scale_shares(v, true, left / waits);
+    v->explained = fmin(fmax(work + fmin(waits, left), 0), 1);
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct difference *x = a, *y = b;
+    double p = isfinite(x->share) ? fabs(x->share) : -1;
+    double q = isfinite(y->share) ? fabs(y->share) : -1;
+
+    if (p != q)
+        return p < q ? 1 : -1;
+    p = fabs(x->count[AFTER] - x->count[BEFORE]);
+    q = fabs(y->count[AFTER] - y->count[BEFORE]);
+    if (p != q)
+        return p < q ? 1 : -1;
+    int by_call = strcmp(x->call, y->call);
+    return by_call ? by_call : strcmp(x->path, y->path);
+}
+
+static bool is_noise(const struct explanation *v, const struct difference *d)
+{
+    if (d->count[BEFORE] != d->count[AFTER])
+        return false;
+    return v->basis != SHARE_OF_TIME || !(fabs(d->share) >= least_share);
+}
+
+static void forget(struct difference *d)
+{
+    mem_free(d->call);
+    mem_free(d->path);
+    mem_free(d->group);
+}
+
+static void rank(struct explanation *v)
+{
+    size_t n = 0;
+
+    if (v->n_differences)
+        qsort(v->differences, v->n_differences, sizeof(*v->differences), by_share);
+    for (size_t i = 0; i < v->n_differences; i++) {
+        if (is_noise(v, &v->differences[i]) || n == EXPLAIN_ROWS) {
+            v->n_left_out++;
+            forget(&v->differences[i]);
+        } else {
+            v->differences[n++] = v->differences[i];
+        }
+    }
+    v->n_differences = n;
+}
+
+/* ---- resources ---- */
+
+/* clang-format off */
+static const struct book {
+    const char *name, *unit;
+    size_t offset;
+    bool is_real;
+} books[] = {
+    {"user CPU",                 "s",     offsetof(struct usage, user_s),        true},
+    {"system CPU",               "s",     offsetof(struct usage, system_s),      true},
+    {"page faults",              "",      offsetof(struct usage, minor_faults),  false},
+    {"page faults from disk",    "",      offsetof(struct usage, major_faults),  false},
+    {"context switches, waiting", "",     offsetof(struct usage, waits),         false},
+    {"context switches, forced", "",      offsetof(struct usage, preemptions),   false},
+    {"read from disks",          "bytes", offsetof(struct usage, read_bytes),    false},
+    {"written to disks",         "bytes", offsetof(struct usage, written_bytes), false},
+};
+/* clang-format on */
+
+static double amount_of(const struct usage *u, const struct book *b)
+{
+    const char *at = (const char *)u + b->offset;
+
+    return b->is_real ? *(const double *)(const void *)at
+                      : (double)*(const int64_t *)(const void *)at;
+}
+
+static void add_resources(struct explanation *v, const struct couples *plain)
+{
+    if (plain->n == 0 || !plain->runs[0][BEFORE]->has_usage)
+        return;
+    for (size_t i = 0; i < LEN(books); i++) {
+        struct resource *r = explanation_add_resource(v);
+        r->name = mem_dup(books[i].name);
+        r->unit = mem_dup(books[i].unit);
+        for (uint32_t k = 0; k < plain->n; k++)
+            for (int side = 0; side < SIDES; side++)
+                r->amount[side] += amount_of(&plain->runs[k][side]->usage, &books[i]) / plain->n;
+    }
+}
+
+/** Of the change in elapsed time; of that in processor time where this is the metric. */
+static void share_resources(const struct explain_terms *t, struct explanation *v)
+{
+    double whole = v->change_s;
+
+    if (t->metric->kind == METRIC_CPU)
+        whole = t->culprit->delta * seconds_in(t->metric->unit);
+    for (size_t i = 0; i < v->n_resources; i++) {
+        struct resource *r = &v->resources[i];
+        if (strcmp(r->unit, "s") == 0)
+            r->share = (r->amount[AFTER] - r->amount[BEFORE]) / whole;
+    }
+}
+
+static double user_share(const struct explanation *v)
+{
+    return v->n_resources && isfinite(v->resources[0].share) ? v->resources[0].share : 0;
+}
+
+/* ---- words ---- */
+
+static void say_difference(const struct difference *d, struct buf *out)
+{
+    struct figure_scale plain = {1, "", NULL};
+
+    buf_adds(out, d->call);
+    if (d->path[0])
+        buf_printf(out, " on %s", d->path);
+    buf_adds(out, ", ");
+    figure_value(out, d->count[BEFORE], plain);
+    buf_adds(out, " calls before and ");
+    figure_value(out, d->count[AFTER], plain);
+    buf_adds(out, " after");
+}
+
+static char *say(const struct explanation *v)
+{
+    AUTO(buf_fini) struct buf out = {0};
+
+    if (v->n_differences == 0) {
+        buf_adds(&out, "no system call differs between the culprit and its parent");
+        return buf_take(&out);
+    }
+    if (isfinite(v->explained))
+        buf_printf(&out, "system calls explain %.0f %% of the change; ", 100 * v->explained);
+    buf_adds(&out, "what differs most is ");
+    say_difference(&v->differences[0], &out);
+    return buf_take(&out);
+}
+
+static struct explanation *begin(const struct explain_terms *t, const struct inspection *seen)
+{
+    struct explanation *v = mem_alloc(sizeof(*v));
+
+    v->culprit = t->culprit->revision;
+    v->parent = t->parent;
+    v->metric_name = mem_dup(t->metric->name);
+    v->metric_unit = mem_dup(t->metric->unit);
+    v->metric_delta = t->culprit->delta;
+    v->change_s = v->explained = v->explained_error = NAN;
+    v->timed = seen->timed ? mem_dup(seen->timed) : NULL;
+    return v;
+}
+
+static void fail(struct explanation *v, const char *why)
+{
+    v->error = mem_dup(why);
+    v->message = mem_printf("no explanation: %s", why);
+}
+
+struct explanation *explain(const struct explain_terms *t, const struct inspection *seen)
+{
+    struct explanation *v = begin(t, seen);
+    const struct couples plain = couples_of(seen, INSPECTED_PLAIN);
+    const struct couples counted = couples_of(seen, INSPECTED_COUNTS);
+    const struct couples timed = couples_of(seen, INSPECTED_TIMES);
+
+    v->n_plain = plain.n;
+    v->n_counted = counted.n;
+    v->n_timed = timed.n;
+    if (seen->error || (counted.n == 0 && timed.n == 0)) {
+        fail(v, seen->error ? seen->error : "neither could be run while being traced");
+        return v;
+    }
+    struct change change = choose_change(t, &timed);
+    v->basis = isfinite(change.seconds) ? SHARE_OF_TIME : SHARE_OF_NOTHING;
+    v->change_s = change.seconds;
+    v->is_change_traced = change.is_traced;
+    v->explained_error = change.error;
+    add_resources(v, &plain);
+    share_resources(t, v);
+    add_timed(v, &timed);
+    if (v->basis == SHARE_OF_TIME)
+        share_time(v, user_share(v));
+    add_counted(v, &counted);
+    rank(v);
+    v->message = say(v);
+    return v;
+}
