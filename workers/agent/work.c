@@ -8,6 +8,7 @@
 #include "workers/measure/cpus.h"
 #include "workers/measure/host.h"
 #include "workers/measure/host_lock.h"
+#include "workers/measure/inspect.h"
 #include "workers/measure/schedule.h"
 #include "workers/source/checkout.h"
 #include <errno.h>
@@ -364,8 +365,9 @@ static void tell_run(void *context, size_t run, const struct revision *revision)
 {
     struct task *t = context;
 
-    heartbeat_tell(t->w->heartbeat, "measuring %.*s %zu/%" PRIu32, SHOWN_HEX, revision->hex,
-                   run + 1, t->w->lease->spec->n_runs);
+    heartbeat_tell(t->w->heartbeat, "%s %.*s %zu/%" PRIu32,
+                   t->w->lease->spec->is_inspection ? "tracing" : "measuring", SHOWN_HEX,
+                   revision->hex, run + 1, t->w->lease->spec->n_runs);
 }
 
 /** Whether something was begun that did not work: only then is the disk a question. */
@@ -409,7 +411,10 @@ static enum err_code take_runs(struct task *t, const cpu_set_t *cpus, struct err
         return code;
     t->was_full = false;
     host_describe(&t->result->environment);
-    code = schedule_run(&schedule, &t->result->runs, &t->result->n_runs, e);
+    if (schedule.spec->is_inspection)
+        code = inspect(&schedule, &t->result->inspection, e);
+    else
+        code = schedule_run(&schedule, &t->result->runs, &t->result->n_runs, e);
     if (!code && has_failure(t->result))
         code = blame_disk(t, e);
     enum err_code moved = workshop_unpark(shop, code ? &ignored : e);

@@ -379,6 +379,8 @@ static enum err_code attempt(struct taking *t, uint32_t run, uint32_t number, bo
     enum err_code code = execute(t, r, &x, e);
     if (code)
         return code;
+    if (t->s->ended && !x.refused)
+        t->s->ended(t->s->onlooker, &x.outcome);
     const struct run_result *got = judge(t, run, number, at, &x, &is_final);
     note_result(t, got);
     bool is_last = is_final || number + 1 == RUN_ATTEMPTS;

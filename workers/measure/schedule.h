@@ -32,6 +32,9 @@ struct schedule {
     void (*progress)(void *context, size_t run, const struct revision *revision);
     enum job_go (*tick)(void *context);
     void *context;
+    /** Told how the command ended, each time but for warm-ups. NULL: nobody. */
+    void (*ended)(void *onlooker, const struct job_outcome *o);
+    void *onlooker;
 };
 
 /**

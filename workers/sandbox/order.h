@@ -3,6 +3,7 @@
 #ifndef SANDBOX_ORDER_H
 #define SANDBOX_ORDER_H
 
+#include "model/inspection.h"
 #include "model/ready.h"
 #include <sched.h>
 #include <stdbool.h>
@@ -68,6 +69,7 @@ struct report {
     bool is_killed;    /* with REPORT_READY: the grace was over */
     int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
     int64_t rss_bytes; /* largest of any one of them */
+    struct usage usage; /* of all of them */
 };
 
 /** Sends one message with its descriptors, those < 0 left out; false with errno when it did not

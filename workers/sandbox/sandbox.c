@@ -650,7 +650,8 @@ enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct
                                     .wall_ns = p->wall_ns,
                                     .ready_ns = p->ready_ns,
                                     .cpu_ns = p->cpu_ns,
-                                    .rss_bytes = p->rss_bytes};
+                                    .rss_bytes = p->rss_bytes,
+                                    .usage = p->usage};
     describe(&r, outcome);
     return ERR_OK;
 }

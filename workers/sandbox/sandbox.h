@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "model/inspection.h"
 #include "model/project.h"
 #include "model/ready.h"
 #include "workers/sandbox/clip.h"
@@ -99,6 +100,7 @@ struct job_outcome {
     int64_t ready_ns;  /* the same, to its being ready; with JOB_READY */
     int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
     int64_t rss_bytes; /* peak of the largest process among them */
+    struct usage usage; /* of the same processes */
     char reason[256]; /* for people; empty after exit status 0, and when it ended well once ready */
 };
 

@@ -388,6 +388,18 @@ static int64_t timeval_ns(struct timeval t)
     return t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
+static struct usage usage_of(const struct rusage *u)
+{
+    return (struct usage){.user_s = (double)timeval_ns(u->ru_utime) / 1e9,
+                          .system_s = (double)timeval_ns(u->ru_stime) / 1e9,
+                          .minor_faults = u->ru_minflt,
+                          .major_faults = u->ru_majflt,
+                          .waits = u->ru_nvcsw,
+                          .preemptions = u->ru_nivcsw,
+                          .read_bytes = u->ru_inblock * INT64_C(512),
+                          .written_bytes = u->ru_oublock * INT64_C(512)};
+}
+
 static void close_all(int fds[ORDER_DESCRIPTORS])
 {
     for (int i = 0; i < ORDER_DESCRIPTORS; i++) {
@@ -418,6 +430,7 @@ static void tell(const struct supervisor *s, const struct job *j, struct report 
     r->wall_ns = j->end_ns - s->launch->exec_ns;
     r->cpu_ns = timeval_ns(j->used.ru_utime) + timeval_ns(j->used.ru_stime);
     r->rss_bytes = (int64_t)j->used.ru_maxrss * KIB;
+    r->usage = usage_of(&j->used);
     r->ready_ns = r->end == REPORT_READY ? j->ready.at_ns - s->launch->exec_ns : 0;
     r->is_killed = j->is_killed;
 }
