@@ -2,6 +2,7 @@
 #include "app/course.h"
 #include "app/document.h"
 #include "app/earlier.h"
+#include "app/explainer.h"
 #include "app/quote.h"
 #include "app/reading.h"
 #include "app/resolve.h"
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "store/derived.h"
+#include "store/explanations.h"
 #include "store/results.h"
 #include "store/tasks.h"
 #include "store/workers.h"
@@ -47,6 +49,10 @@ struct course {
     bool has_budget_ended, is_canceled;
     char *activity;
     json *document; /* as of the last step */
+
+    bool is_explaining; /* the search has ended, its verdict stands: no more events */
+    uint32_t explain_task;
+    struct mono explain_until; /* unless a worker has taken it by then */
 };
 
 /* -- life -- */
@@ -152,6 +158,8 @@ void course_activity(struct course *c, const char *text)
 {
     AUTO(buf_fini) struct buf clean = {0};
 
+    if (text) /* a worker has it, and is at work */
+        c->explain_until.ns = mono_now().ns + EXPLAINER_WAIT_NS;
     if (text)
         text_clean(&clean, text, strlen(text), MAX_ACTIVITY_BYTES);
     if (text && c->activity && strcmp(c->activity, buf_str(&clean)) == 0)
@@ -209,6 +217,57 @@ static enum err_code fail(struct course *c, const struct err *why, struct err *e
     return end_without_search(c, BISECTION_DONE, VERDICT_FAILED, message, e);
 }
 
+/* -- explaining -- */
+
+static struct explained explained_of(const struct course *c)
+{
+    return (struct explained){.store = c->g->store,
+                              .bisection = c->id.text,
+                              .request = c->request,
+                              .range = c->range,
+                              .document = c->document};
+}
+
+/* The search has come to its end: so has the bisection, unless there is something to explain. */
+static enum err_code finish(struct course *c, struct err *e)
+{
+    AUTO(json_free) json *document = course_document(c, mono_now());
+    struct explained x = explained_of(c);
+    bool has_begun = false;
+
+    if (!c->is_canceled && explainer_begin(&x, &has_begun, &c->explain_task, e))
+        return e->code;
+    if (!has_begun)
+        return end(c, c->is_canceled ? BISECTION_CANCELED : BISECTION_DONE, e);
+    c->is_explaining = true;
+    c->explain_until.ns = mono_now().ns + EXPLAINER_WAIT_NS;
+    c->g->queued(c->g->self);
+    return store_verdict_put(c->g->store, c->id.text, document, e);
+}
+
+/* Ends with an explanation, or with the reason why there is none. */
+static enum err_code end_explained(struct course *c, const char *why_not, struct err *e)
+{
+    struct explained x = explained_of(c);
+
+    if (why_not ? explainer_fail(&x, why_not, e) : explainer_settle(&x, e))
+        return e->code;
+    return end(c, BISECTION_DONE, e);
+}
+
+static enum err_code tick_explaining(struct course *c, struct mono now, struct err *e)
+{
+    int64_t budget_ns = c->request->budget_ns;
+
+    if (budget_ns > 0 && c->used_ns + now.ns - c->mark.ns >= budget_ns)
+        return end_explained(c, "the time budget is used up", e);
+    if (now.ns >= c->explain_until.ns)
+        return end_explained(c, "no worker took it up in time", e);
+    if (now.ns - c->mark.ns >= NOTE_PERIOD_NS)
+        return course_note_time(c, now, e);
+    return ERR_OK;
+}
+
 /* -- steps -- */
 
 static void push(struct course *c, struct record *r)
@@ -261,9 +320,7 @@ static enum err_code apply(struct course *c, const struct step *s, struct err *e
             return e->code;
     if (f->n_issue)
         c->g->queued(c->g->self);
-    if (f->is_finished)
-        return end(c, c->is_canceled ? BISECTION_CANCELED : BISECTION_DONE, e);
-    return ERR_OK;
+    return f->is_finished ? finish(c, e) : ERR_OK;
 }
 
 /* Takes the step's outcome in, and frees it. */
@@ -298,7 +355,7 @@ static void job_done(struct job *j)
 /* Steps what is pending, here or in the pool. */
 static enum err_code pump(struct course *c, struct err *e)
 {
-    while (c->n_pending && c->state && !course_is_over(c)) {
+    while (c->n_pending && c->state && !course_is_over(c) && !c->is_explaining) {
         struct step *s = step_new(c, TAKE(c->state), shift(c));
 
         if (c->range->n > INLINE_COMMITS) {
@@ -321,7 +378,7 @@ static enum err_code happen(struct course *c, struct record *record, struct err 
 {
     AUTO(record_free) struct record *r = record;
 
-    if (course_is_over(c))
+    if (course_is_over(c) || c->is_explaining)
         return ERR_OK;
     if (record_append(r, c->g->store, c->id.text, utc_now(), e) ||
         course_note_time(c, mono_now(), e))
@@ -438,6 +495,8 @@ enum err_code course_tick(struct course *c, struct mono now, struct err *e)
     }
     if (c->phase != BISECTION_RUNNING)
         return ERR_OK;
+    if (c->is_explaining)
+        return tick_explaining(c, now, e);
     if (check_budget(c, now, e))
         return e->code;
     if (now.ns >= c->capacity_due.ns && count_workers(c, now, e))
@@ -464,6 +523,8 @@ enum err_code course_result(struct course *c, uint32_t ordinal, const char *task
 {
     struct task_result *result;
 
+    if (c->is_explaining)
+        return ordinal == c->explain_task ? end_explained(c, NULL, e) : ERR_OK;
     if (store_result_load(c->g->store, task, &result, e))
         return err_wrap(e, "bisection %s: result of task %s", c->id.text, task);
     return happen(c, record_result(ordinal, task, result), e);
@@ -471,6 +532,8 @@ enum err_code course_result(struct course *c, uint32_t ordinal, const char *task
 
 enum err_code course_given_up(struct course *c, uint32_t ordinal, const char *reason, struct err *e)
 {
+    if (c->is_explaining)
+        return ordinal == c->explain_task ? end_explained(c, reason, e) : ERR_OK;
     return happen(c, record_given_up(ordinal, reason ? reason : ""), e);
 }
 
@@ -478,6 +541,8 @@ enum err_code course_cancel(struct course *c, struct err *e)
 {
     if (course_is_over(c) || c->is_canceled)
         return ERR_OK;
+    if (c->is_explaining)
+        return end_explained(c, "it was canceled", e);
     c->is_canceled = true;
     LOG(LOG_INFO, "bisection canceled", "bisection=%s", c->id.text);
     if (c->phase != BISECTION_RUNNING)
@@ -561,6 +626,34 @@ static enum err_code rebuild(struct course *c, struct err *e)
     return pump(c, e);
 }
 
+/* The search of an earlier life has ended, its verdict is stored: nothing is to be stepped. */
+static enum err_code go_on_explaining(struct course *c, const struct id *task, struct err *e)
+{
+    AUTO(task_row_free) struct task_row *row = NULL;
+
+    if (store_range_get(c->g->store, c->id.text, &c->range, e) ||
+        store_task_load(c->g->store, task->text, &row, e) ||
+        store_verdict_get(c->g->store, c->id.text, &c->document, e))
+        return e->code;
+    if (!c->document)
+        return err_set(e, ERR_NOT_FOUND, "its verdict is not stored");
+    c->explain_task = row->ordinal;
+    c->is_explaining = true;
+    c->explain_until.ns = mono_now().ns + EXPLAINER_WAIT_NS;
+    return ERR_OK;
+}
+
+static enum err_code take_up(struct course *c, struct err *e)
+{
+    AUTO(explanation_row_fini) struct explanation_row row = {0};
+    enum err_code code = store_explanation_find(c->g->store, c->id.text, &row, e);
+
+    if (code && code != ERR_NOT_FOUND)
+        return code;
+    *e = (struct err){0};
+    return code ? rebuild(c, e) : go_on_explaining(c, &row.task, e);
+}
+
 enum err_code course_load(const struct ground *g, const struct bisection_row *row,
                           struct course **out, struct err *e)
 {
@@ -574,7 +667,7 @@ enum err_code course_load(const struct ground *g, const struct bisection_row *ro
     c->mark = mono_now();
     c->n_workers = 1;
     c->phase = row->state == BISECTION_RUNNING ? BISECTION_RUNNING : BISECTION_QUEUED;
-    if (request_from_json(copy, &c->request, e) || (c->phase == BISECTION_RUNNING && rebuild(c, e)))
+    if (request_from_json(copy, &c->request, e) || (c->phase == BISECTION_RUNNING && take_up(c, e)))
         return err_wrap(e, "bisection %s", row->id.text);
     *out = TAKE(c);
     return ERR_OK;

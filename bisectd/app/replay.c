@@ -23,6 +23,7 @@ struct replay {
     struct record **records;
     struct task_list tasks;
     json *decisions, *posteriors, *verdict; /* as stored */
+    bool is_explaining;                     /* the search has ended, the bisection has not */
     /* outcome */
     json *differences, *new_decisions, *new_posteriors, *document;
 };
@@ -130,7 +131,7 @@ static void compare_verdict(struct replay *r)
     const char *const keys[] = {"verdict",     "culprits",   "candidates", "untestable",
                                 "p_no_change", "finding",    "min_effect", "good",
                                 "bad",         "merge_base", "range_size", "excluded",
-                                "message",     "change",     "fixups", "confirmations"};
+                                "message",     "change",     "fixups",     "confirmations"};
 
     if (json_is_null(r->verdict) || json_is_null(r->document))
         return;
@@ -181,7 +182,7 @@ static void fold(struct replay *r, struct err *e)
         is_finished = !fold_one(r, &state, &r->records[i]);
     if (is_over(r) && !is_finished)
         differ(r, "the search does not come to an end");
-    if (!is_over(r) && is_finished)
+    if (!is_over(r) && is_finished && !r->is_explaining)
         differ(r, "the search comes to an end that it did not come to");
     if (json_len(r->new_decisions) < r->tasks.n)
         differ(r, "%zu tasks were issued, %zu are decided", r->tasks.n, json_len(r->new_decisions));
@@ -260,6 +261,22 @@ static void drop_unstepped(struct replay *r)
         record_free(r->records[--r->n_records]);
 }
 
+/* Inspections are no decision of the search. */
+static void drop_inspections(struct replay *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->tasks.n; i++) {
+        struct task_row *t = r->tasks.items[i];
+        if (t->spec->is_inspection)
+            task_row_free(t);
+        else
+            r->tasks.items[n++] = t;
+    }
+    r->is_explaining = n < r->tasks.n;
+    r->tasks.n = n;
+}
+
 static enum err_code read_all(struct replay *r, struct store *s, const char *id, struct err *e)
 {
     if (store_bisection_load(s, id, &r->row, e) || store_task_list(s, id, 0, -1, &r->tasks, e) ||
@@ -270,6 +287,7 @@ static enum err_code read_all(struct replay *r, struct store *s, const char *id,
         return e->code;
     if (r->n_records && store_range_get(s, id, &r->range, e))
         return e->code;
+    drop_inspections(r);
     drop_unstepped(r);
     return ERR_OK;
 }

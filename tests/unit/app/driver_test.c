@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "store/db.h"
 #include "store/derived.h"
+#include "store/explanations.h"
 #include "store/leases.h"
 #include "unit/run.h"
 #include <stdio.h>
@@ -108,6 +109,7 @@ struct world {
     struct lease *lease;
     size_t n_accepted; /* samples it was told of */
     size_t n_lives;
+    bool cannot_trace; /* its surroundings fail it, each time */
 };
 
 static void nothing(void *ctx)
@@ -168,18 +170,23 @@ static const struct service *ask(const struct world *w)
     return driver_service(w->driver);
 }
 
-static json *question(const char *good, const char *bad)
+static json *question_of(const char *kind, const char *good, const char *bad)
 {
     AUTO(mem_free)
     char *text = mem_printf(
         "{\"project\":{\"name\":\"p\",\"repository\":\"/nowhere\",\"metrics\":{\"m\":{\"kind\":"
-        "\"exit\",\"command\":\"true\"}}},\"metric\":\"m\",\"good\":\"%s\",\"bad\":\"%s\","
+        "\"%s\",\"command\":\"true\"}}},\"metric\":\"m\",\"good\":\"%s\",\"bad\":\"%s\","
         "\"platform\":\"linux-x64\",\"seed\":5}",
-        good, bad);
+        kind, good, bad);
     json *v = NULL;
 
     OK(json_parse(text, strlen(text), &v, e));
     return v;
+}
+
+static json *question(const char *good, const char *bad)
+{
+    return question_of("exit", good, bad);
 }
 
 /* Its id; in a turn of its own. */
@@ -226,6 +233,24 @@ static void take(struct world *w)
     OK(lease_from_json(v, &w->lease, e));
 }
 
+/* The culprit syncs 100 times more, which takes it a second. */
+static struct inspection *inspection_of(const struct task_spec *spec)
+{
+    struct inspection *v = mem_alloc(sizeof(*v));
+
+    v->timed = mem_dup("fsync");
+    for (uint32_t i = 0; i < spec->n_runs; i++) {
+        struct inspected_run *run = inspection_add_run(v);
+        run->build = spec->runs[i].build;
+        run->how = INSPECTED_TIMES;
+        run->seconds = run->build ? 1.5 : .5;
+        struct inspected_call *c = inspected_run_add_call(run, "fsync", "/x.db");
+        c->n = run->build ? 101 : 1;
+        c->seconds = run->build ? 1 : 0;
+    }
+    return v;
+}
+
 static struct task_result *result_of(const struct lease *l)
 {
     struct task_result *r = mem_alloc(sizeof(*r));
@@ -240,7 +265,9 @@ static struct task_result *result_of(const struct lease *l)
         b->status = BUILD_OK;
         b->seconds = 1;
     }
-    for (uint32_t i = 0; i < l->spec->n_runs; i++) {
+    if (l->spec->is_inspection)
+        r->inspection = inspection_of(l->spec);
+    for (uint32_t i = 0; i < l->spec->n_runs && !r->inspection; i++) {
         struct run_result *run = task_result_add_run(r);
         const struct task_build *b = &l->spec->builds[l->spec->runs[i].build];
         run->run = i;
@@ -258,6 +285,9 @@ static size_t bring(struct world *w)
 {
     AUTO(task_result_free) struct task_result *r = result_of(w->lease);
     AUTO(json_free) json *answer = NULL;
+
+    if (w->cannot_trace && w->lease->spec->is_inspection)
+        r->fault = mem_dup("no room for a log");
 
     OK(ask(w)->lease_result(w->driver, w->lease->id, r, &answer, e));
     return (size_t)json_int(json_at(answer, "accepted"), -1);
@@ -734,6 +764,115 @@ START_TEST(a_child_may_say_anything)
 }
 END_TEST
 
+/* -- explaining -- */
+
+/* Until the search has ended and its culprit is to be explained. */
+static bool is_explaining(struct world *w)
+{
+    return count(w, "SELECT count(*) FROM explanations WHERE document IS NULL") > 0;
+}
+
+static json *explanation_of(struct world *w, const char *id)
+{
+    struct explanation_row row = {0};
+
+    OK(store_explanation_find(w->store, id, &row, e));
+    ck_assert_ptr_nonnull(row.document);
+    return row.document;
+}
+
+START_TEST(a_culprit_is_explained)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    AUTO(mem_free) char *id = create(w, question_of("wall", "good", "v40"), &has_joined);
+    struct revision culprit = revision_of(CULPRIT), parent = revision_of(CULPRIT - 1);
+
+    finish(w, id);
+    expect_culprit(w, id); /* and an inspection gives no samples */
+    expect_replay(w, id);
+    AUTO(json_free) json *x = explanation_of(w, id);
+    ck_assert_str_eq(json_str(json_at(x, "culprit"), ""), culprit.hex);
+    ck_assert_str_eq(json_str(json_at(x, "parent"), ""), parent.hex);
+    ck_assert_double_eq_tol(json_num(json_at(x, "explained"), 0), 1, 1e-9);
+    ck_assert_int_eq(json_int(json_pointer(x, "/differences/0/count/1"), 0), 101);
+}
+END_TEST
+
+/* Killed after every turn of it. */
+START_TEST(a_kill_while_explaining_loses_nothing)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    AUTO(mem_free) char *id = create(w, question_of("wall", "good", "v40"), &has_joined);
+
+    for (int i = 0; i < MAX_TURNS && !is_explaining(w); i++)
+        turn(w, COMMIT);
+    ck_assert(is_explaining(w));
+    expect_replay(w, id);
+    for (int i = 0; i < 3; i++) { /* as often as a task may be lost */
+        world_sleep(w);
+        world_wake(w);
+        turn(w, i % 2 ? UNDO : COMMIT);
+    }
+    finish(w, id);
+    expect_culprit(w, id);
+    expect_replay(w, id);
+    AUTO(json_free) json *x = explanation_of(w, id);
+    ck_assert(json_is_null(json_at(x, "error")));
+}
+END_TEST
+
+START_TEST(a_culprit_stands_where_tracing_fails)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    AUTO(mem_free) char *id = create(w, question_of("wall", "good", "v40"), &has_joined);
+
+    w->cannot_trace = true;
+    finish(w, id);
+    expect_culprit(w, id);
+    expect_replay(w, id);
+    AUTO(json_free) json *x = explanation_of(w, id);
+    ck_assert_msg(strstr(json_str(json_at(x, "error"), ""), "no room for a log") != NULL, "%s",
+                  json_str(json_at(x, "error"), ""));
+}
+END_TEST
+
+START_TEST(a_culprit_stands_where_explaining_is_canceled)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    AUTO(mem_free) char *id = create(w, question_of("wall", "good", "v40"), &has_joined);
+
+    for (int i = 0; i < MAX_TURNS && !is_explaining(w); i++)
+        turn(w, COMMIT);
+    OK(store_begin(w->store, e));
+    OK(ask(w)->bisection_cancel(w->driver, id, e));
+    OK(store_commit(w->store, e));
+    ck_assert(is_over(w, id));
+    expect_culprit(w, id);
+    expect_replay(w, id);
+    ck_assert_int_eq(count(w, "SELECT count(*) FROM tasks WHERE state IN ('queued', 'leased')"), 0);
+}
+END_TEST
+
+/* A pass or fail has no amount to be explained; and who asks not to is not kept waiting. */
+START_TEST(not_everything_is_explained)
+{
+    AUTO(world_free) struct world *w = world_new();
+    bool has_joined;
+    json *body = question_of(_i ? "wall" : "exit", "good", "v40");
+
+    if (_i)
+        json_put(body, "no_explain", json_new_bool(true));
+    AUTO(mem_free) char *id = create(w, body, &has_joined);
+    finish(w, id);
+    expect_culprit(w, id);
+    ck_assert_int_eq(count(w, "SELECT count(*) FROM explanations"), 0);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     const struct unit_test tests[] = {
@@ -755,6 +894,11 @@ int main(int argc, char **argv)
         {a_stranger_may_not_bring_commands, LEN(refusals)},
         {a_worker_that_died_gives_its_task_back, 1},
         {a_child_may_say_anything, LEN(answers)},
+        {a_culprit_is_explained, 1},
+        {a_kill_while_explaining_loses_nothing, 1},
+        {a_culprit_stands_where_tracing_fails, 1},
+        {a_culprit_stands_where_explaining_is_canceled, 1},
+        {not_everything_is_explained, 2},
     };
 
     if (argc > 1 && strcmp(argv[1], RESOLVE_FLAG) == 0)
