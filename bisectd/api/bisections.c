@@ -4,6 +4,7 @@
 #include "api/route.h"
 #include "api/rows.h"
 #include "base/mem.h"
+#include "store/explanations.h"
 #include "store/samples.h"
 #include "store/tasks.h"
 
@@ -157,6 +158,49 @@ void bisection_events(struct exchange *x, const struct service *s)
         answer_error(x, &e);
     else
         answer_stream(x, x->args[0]);
+}
+
+/* Why there is nothing to show, in words. */
+static enum err_code no_explanation(const struct bisection_row *row, bool is_open, struct err *e)
+{
+    bool is_over = row->state == BISECTION_DONE || row->state == BISECTION_CANCELED;
+
+    if (is_open || !is_over)
+        err_set(e, ERR_NOT_FOUND, "bisection %s is not explained yet", row->id.text);
+    else
+        err_set(e, ERR_NOT_FOUND, "bisection %s has no explanation", row->id.text);
+    if (is_open || !is_over)
+        return err_hint(e, "wait for its end");
+    return err_hint(e, "a culprit is explained, unless the metric is a pass or fail or the "
+                       "bisection was asked not to");
+}
+
+static enum err_code find_explanation(const struct exchange *x, const struct service *s,
+                                      json **out, struct err *e)
+{
+    AUTO(bisection_row_free) struct bisection_row *row = NULL;
+    AUTO(explanation_row_fini) struct explanation_row found = {0};
+
+    if (store_bisection_load(s->store, x->args[0], &row, e))
+        return e->code;
+    enum err_code code = store_explanation_find(s->store, x->args[0], &found, e);
+    if (code && code != ERR_NOT_FOUND)
+        return code;
+    if (!found.document)
+        return no_explanation(row, code == ERR_OK, e);
+    *out = TAKE(found.document);
+    return ERR_OK;
+}
+
+void bisection_explain(struct exchange *x, const struct service *s)
+{
+    struct err e = {0};
+    json *document = NULL;
+
+    if (find_explanation(x, s, &document, &e))
+        answer_error(x, &e);
+    else
+        answer_json(x, 200, document);
 }
 
 void bisection_replay(struct exchange *x, const struct service *s)

@@ -41,7 +41,7 @@ json *routes_describe(const struct route *table, size_t n, const int64_t max_byt
 
 /* The handlers, in the order of the table; each in the file of its resource. */
 handler bisection_create, bisection_list, bisection_show, bisection_cancel, bisection_samples,
-    bisection_tasks, bisection_events, bisection_replay;
+    bisection_tasks, bisection_events, bisection_explain, bisection_replay;
 handler comparison_create, comparison_list, comparison_show;
 handler calibration_show, calibration_count, calibration_ask;
 handler task_show, task_log;

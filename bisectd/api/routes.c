@@ -12,6 +12,7 @@ const struct route routes[] = {
     {"GET",  "/api/v1/bisections/:id/samples",   bisection_samples, ROLE_READER,    BODY_NONE, LIMIT_NONE,     "limit after",    "list every run a bisection took"},
     {"GET",  "/api/v1/bisections/:id/tasks",     bisection_tasks,   ROLE_READER,    BODY_NONE, LIMIT_NONE,     "limit after",    "list a bisection's tasks with their builds"},
     {"GET",  "/api/v1/bisections/:id/events",    bisection_events,  ROLE_READER,    BODY_NONE, LIMIT_NONE,     "",               "follow a bisection as server-sent events"},
+    {"GET",  "/api/v1/bisections/:id/explain",   bisection_explain, ROLE_READER,    BODY_NONE, LIMIT_NONE,     "",               "show what changed between the culprit and its parent, and how much of the metric's change that is"},
     {"GET",  "/api/v1/bisections/:id/replay",    bisection_replay,  ROLE_READER,    BODY_NONE, LIMIT_NONE,     "",               "decide everything again from the samples and compare"},
     {"POST", "/api/v1/comparisons",              comparison_create, ROLE_DEVELOPER, BODY_JSON, LIMIT_BODY,     "",               "compare head with base, or join an unfinished comparison of the same question"},
     {"GET",  "/api/v1/comparisons",              comparison_list,   ROLE_READER,    BODY_NONE, LIMIT_NONE,     "limit after",    "list comparisons, newest first"},

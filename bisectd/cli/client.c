@@ -452,6 +452,16 @@ enum err_code client_bisection(struct client *c, const char *id, char **full_id,
     return ERR_OK;
 }
 
+enum err_code client_explanation(struct client *c, const char *id, json **out, struct err *e)
+{
+    AUTO(buf_fini) struct buf path = {0};
+
+    buf_adds(&path, "/bisections/");
+    http_escape(&path, id);
+    buf_adds(&path, "/explain");
+    return client_get(c, buf_str(&path), out, e);
+}
+
 /* Following */
 
 struct stream {

@@ -71,6 +71,10 @@ MUST_CHECK enum err_code client_list(struct client *c, const char *path, size_t 
 MUST_CHECK enum err_code client_bisection(struct client *c, const char *id, char **full_id,
                                           struct verdict **out, struct err *e);
 
+/** Why its culprit changed what it changed. ERR_NOT_FOUND: there is none, says why. Caller frees. */
+MUST_CHECK enum err_code client_explanation(struct client *c, const char *id, json **out,
+                                            struct err *e);
+
 /** Follows a bisection to its end, or until `changed` or `tick` says false. `changed` sees every
  *  new state. ERR_PEER when the coordinator went away. */
 struct follower {

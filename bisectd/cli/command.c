@@ -19,6 +19,7 @@ const struct command *const commands[] = {
     &command_watch,
     &command_log,
     &command_cancel,
+    &command_explain,
     &command_history,
     &command_syscalls_diff,
     &command_replay,

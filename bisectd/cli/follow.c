@@ -6,6 +6,7 @@
 #include "cli/live.h"
 #include "cli/terminal.h"
 #include "commits/home.h"
+#include "report/explanation.h"
 #include "report/summary.h"
 #include <string.h>
 #include <unistd.h>
@@ -83,7 +84,22 @@ static int status_of(const struct options *o, const struct verdict *v)
     return verdict_exit_status(v);
 }
 
-int print_verdict(const struct options *o, const struct client *c, const struct verdict *v,
+/* What there is of an explanation; a verdict is worth printing without. */
+static void add_explanation(struct client *c, const struct verdict *v, const struct style *s,
+                            struct buf *out)
+{
+    AUTO(json_free) json *document = NULL;
+    AUTO(explanation_free) struct explanation *x = NULL;
+    struct err e = {0};
+
+    if (v->kind != VERDICT_CULPRIT || v->state != BISECTION_DONE || v->is_comparison ||
+        client_explanation(c, v->id, &document, &e) || explanation_from_json(document, &x, &e))
+        return;
+    buf_addc(out, '\n');
+    explanation_write(x, EXPLANATION_SHORT, s, out);
+}
+
+int print_verdict(const struct options *o, struct client *c, const struct verdict *v,
                   const char *repository)
 {
     int exit_status = status_of(o, v);
@@ -96,6 +112,7 @@ int print_verdict(const struct options *o, const struct client *c, const struct 
     struct style style = terminal_style(STDOUT_FILENO);
     struct place place = place_of(o, c, repository);
     summary_write(v, &style, &text);
+    add_explanation(c, v, &style, &text);
     next_write(v, &place, &style, &text);
     return print_text(&text, exit_status);
 }

@@ -16,7 +16,7 @@ MUST_CHECK enum err_code follow(struct client *c, const char *id, struct verdict
 
 /** The verdict document or its text, with what to type next. Returns the exit status.
  *  `repository` is where the commits are, NULL: unknown. */
-int print_verdict(const struct options *o, const struct client *c, const struct verdict *v,
+int print_verdict(const struct options *o, struct client *c, const struct verdict *v,
                   const char *repository);
 
 /** Says that a signal ended the watching, and how to go on; with --json prints where it stands.

@@ -205,6 +205,7 @@ static void apply_to_request(const struct options *o, struct request *r)
     r->first_parent = o->first_parent;
     r->no_inside = o->no_inside;
     r->fresh = o->fresh;
+    r->no_explain = o->no_explain;
     if (o->budget_runs > 0)
         r->budget_runs = o->budget_runs;
     if (o->budget_ns > 0)

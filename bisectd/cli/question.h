@@ -50,7 +50,7 @@ const char *platform_here(void);
     {"--no-inside", NULL, FLAG_SWITCH, offsetof(struct options, no_inside), "with --first-parent: a merge is an answer", NULL, 0, 0}, \
     {"--confirm", "none|revert", FLAG_CHOICE, offsetof(struct options, confirm), "revert: measure the bad revision with and without the culprit before that is believed (default: the project's, else none)", confirm_choices, 0, 0}, \
     FLAG_ROWS_BOUNDS, \
-    {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "accepted for later: this version explains nothing yet, so there is nothing to leave out", NULL, 0, 0}
+    {"--no-explain", NULL, FLAG_SWITCH, offsetof(struct options, no_explain), "leave it at the culprit: do not trace it and its parent to say what changed", NULL, 0, 0}
 #define FLAG_ROWS_HOW \
     {"--build", "CMD", FLAG_LIST, offsetof(struct options, build), "a build step, run by /bin/sh in the source folder; may be repeated, may be left out", NULL, 0, 0}, \
     {"--measure", "CMD", FLAG_TEXT, offsetof(struct options, measure), "the command to measure, run by /bin/sh in a fresh folder with the build's artifacts", NULL, 0, 0}, \

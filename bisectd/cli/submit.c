@@ -77,6 +77,8 @@ static enum err_code named_question(const struct options *o, json **out, struct 
     json_put(q, "first_parent", json_new_bool(o->first_parent));
     json_put(q, "no_inside", json_new_bool(o->no_inside));
     json_put(q, "fresh", json_new_bool(o->fresh));
+    if (o->no_explain)
+        json_put(q, "no_explain", json_new_bool(true));
     *out = TAKE(q);
     return ERR_OK;
 }
