@@ -114,11 +114,12 @@ says_not() { # REGEX
     if grep -qiE -- "$1" "$out" "$err"; then fail "somebody said: $1"; fi
 }
 
-# A bisection of good..bad in a repository of tests/support, as JSON.
+# A bisection of good..bad in a repository of tests/support, as JSON. What explains a culprit is
+# explain_test.sh's matter.
 bisect() { # STATUS REPO ARGUMENT...
     local want=$1 repo=$2
     shift 2
-    run "$want" bisectctl run --repo "$repo" --good good --bad bad --json "$@"
+    run "$want" bisectctl run --repo "$repo" --good good --bad bad --no-explain --json "$@"
 }
 
 is_culprit() { # HASH
@@ -191,5 +192,5 @@ bisect_project() { # STATUS NAME ARGUMENT...
     local want=$1 name=$2
     shift 2
     run "$want" bisectctl run --project "$work/$name.yml" --metric m --good good --bad bad \
-        --store "$work/$name.store" --json "$@"
+        --store "$work/$name.store" --no-explain --json "$@"
 }

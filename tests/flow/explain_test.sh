@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A start-up that got slower by syncing its database, and why: the story of a library update.
+. "$(dirname "$0")/lib.sh"
+
+# $work/NAME: a program that fills places.sqlite at start-up, in eight commits. The fifth, an update
+# of its storage library, commits each row by itself, which syncs journal, folder and database 40
+# times instead of once; and spins for SPIN times as long as all syncs took. Its hash is $answer.
+story_repo() { # NAME SPIN
+    local repo=$work/$1 i
+    git init -q "$repo"
+    cat >"$repo/start.c" <<'C'
+#include "storage.h"
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+static long now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static long spin(long ns)
+{
+    long until = now_ns() + ns, n = 0;
+    while (now_ns() < until)
+        n++;
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    static char page[4096];
+    if (argc < 2 || chdir(argv[1]))
+        return 1;
+    int folder = open(".", O_RDONLY | O_DIRECTORY);
+    int database = open("places.sqlite", O_RDWR | O_CREAT, 0644);
+    int journal = open("places.sqlite-journal", O_RDWR | O_CREAT, 0644);
+    long synced_ns = 0;
+    spin(10000000);
+    for (int row = 0; row < COMMITS; row++) {
+        int order[] = {journal, folder, database};
+        for (int i = 0; i < 3; i++) {
+            if (order[i] != folder && pwrite(order[i], page, sizeof page, 0) < 0)
+                return 1;
+            long begin_ns = now_ns();
+            if (fsync(order[i]))
+                return 1;
+            synced_ns += now_ns() - begin_ns;
+        }
+    }
+    spin((long)(SPIN * synced_ns));
+    return 0;
+}
+C
+    for i in 1 2 3 4 5 6 7 8; do
+        if [ "$i" -lt 5 ]; then
+            printf '#define COMMITS 1\n#define SPIN 0\n' >"$repo/storage.h"
+        else
+            printf '#define COMMITS 40\n#define SPIN %s\n' "$2" >"$repo/storage.h"
+        fi
+        printf '/* edition %d */\n' "$i" >>"$repo/storage.h"
+        printf 'const char edition[] = "%d";\n' "$i" >"$repo/edition.c"
+        git -C "$repo" add -A
+        git -C "$repo" commit -qm "Edition $i"
+    done
+    git -C "$repo" tag good HEAD~7
+    git -C "$repo" tag bad
+    answer=$(git -C "$repo" rev-parse bad~3)
+}
+
+story() { # STATUS NAME ARGUMENT...
+    run "$1" bisectctl run --repo "$work/$2" --good good --bad bad --store "$work/$2.store" \
+        --build 'cc -O1 -o start start.c edition.c' --artifact start \
+        --measure './start $BISECTD_OUT' --metric wall "${@:3}"
+}
+
+claim "one command names the culprit, and says unasked what changed"
+story_repo places 0
+story 0 places --seed 1
+says "culprit: ${answer:0:10} Edition 5"
+says 'system calls explain [0-9]+ %'
+says 'fsync +1 . 40 .* places\.sqlite|fsync .*\$BISECTD_OUT/places\.sqlite'
+run 0 bisectctl list --store "$work/places.store" --json
+id=$(field '.items[0].id')
+
+claim "syncs of the database's files come first, by what they are"
+run 0 bisectctl explain "$id" --store "$work/places.store" --json
+cp "$out" "$work/explanation"
+json '[.differences[:3][] | .call] == ["fsync", "fsync", "fsync"]'
+json '[.differences[:3][] | .group] | sort == ["database", "directory", "journal"]'
+json '[.differences[:3][] | .path] | sort ==
+      ["$BISECTD_OUT", "$BISECTD_OUT/places.sqlite", "$BISECTD_OUT/places.sqlite-journal"]'
+
+claim "their number is what a strace by hand counts"
+for side in "$answer~1" "$answer"; do
+    git -C "$work/places" archive "$side" | tar -x -C "$work/home"
+    (cd "$work/home" && cc -O1 -o start start.c edition.c)
+    mkdir "$work/by-hand"
+    strace -f -c -w -e trace=fsync,fdatasync -o "$work/counts" "$work/home/start" "$work/by-hand"
+    rm -r "$work/by-hand"
+    awk '$NF == "fsync" || $NF == "fdatasync" { n += $4 } END { print n }' "$work/counts"
+done >"$work/by-hand.txt"
+want=$(jq -sc . "$work/by-hand.txt")
+[ "$want" = '[3,120]' ] || fail "by hand it is $want"
+json '[.differences[] | select(.call == "fsync" or .call == "fdatasync")] |
+      [([.[].count[0]] | add), ([.[].count[1]] | add)] == $want' --argjson want "$want"
+
+claim "they explain nearly all of the change, and nothing passes 100 %"
+json '.explained >= 0.8 and .explained <= 1'
+json '[.differences[:3][].share] | add >= 0.75'
+json '.culprit == $hash and .metric_delta > 0' --arg hash "$answer"
+json '[.resources[].name] | index("user CPU") != null and index("written to disks") != null'
+
+claim "the same is at hand over HTTP, and the verdict replays without it"
+run 0 bisectctl replay "$id" --store "$work/places.store" --json
+json '.matches'
+wait_for_store "$work/places.store"
+serve --data-dir "$work/places.store" --listen none --workers 0
+api "$work/places.store" GET "/api/v1/bisections/$id/explain"
+[ "$http" = 200 ] || fail "status $http"
+diff <(jq -S . "$out") <(jq -S . "$work/explanation") || fail "not the same"
+api "$work/places.store" GET /api/v1/bisections/nosuch/explain
+[ "$http" = 404 ] || fail "status $http"
+api "$work/places.store" GET "/api/v1/bisections/$id/samples?limit=1000"
+n_samples=$(jq '.items | length' "$out")
+stop "$daemon"
+
+claim "an inspection leaves no samples behind: the next run reuses what was measured untraced"
+story 0 places --seed 2 --no-explain --json
+json '.cost.runs_reused <= $n' --argjson n "$n_samples"
+second=$(field .id)
+
+claim "--no-explain leaves it at the culprit"
+is_culprit "$answer"
+run 2 bisectctl explain "$second" --store "$work/places.store"
+says 'has no explanation'
+
+claim "an unrelated slow-down of half the size takes its third"
+story_repo spins 0.5
+story 0 spins --seed 1 --json
+is_culprit "$answer"
+id=$(field .id)
+run 0 bisectctl explain "$id" --store "$work/spins.store" --json
+json '.explained > 0.57 and .explained < 0.77' # 2/3
+json '.resources[0] | .name == "user CPU" and .share > 0 and .share < 0.5'
+
+claim "a machine without strace says so, and the culprit stands"
+mkdir "$work/bin"
+ln -s /usr/bin/* "$work/bin/"
+rm "$work/bin/strace"
+full_path=$PATH
+PATH=$BISECTD_BIN:$work/bin
+status=0
+"$BISECTD_BIN/bisectctl" run --repo "$work/places" --good good --bad bad --store "$work/bare.store" \
+    --build 'cc -O1 -o start start.c edition.c' --artifact start \
+    --measure './start $BISECTD_OUT' --metric wall --seed 3 >"$out" 2>"$err" </dev/null || status=$?
+PATH=$full_path
+[ $status -eq 0 ] || fail "exit status $status"
+says 'explanation: none, the worker has no strace'
