@@ -31,17 +31,22 @@ ours() { # READY WAY STORE
     bisectctl history --store "$3" --json | jq '.items[].value'
 }
 
+theirs() {
+    hyperfine -N --style none --warmup 0 --runs "$runs" --export-json "$dir/h.json" \
+        "$BISECTD_SUPPORT/starter exit 200" >/dev/null 2>&1
+}
+
 for way in exit line:up; do
     : >"$dir/ratios-$way"
     for ((block = 1; block <= blocks; block++)); do
-        hyperfine -N --style none --warmup 0 --runs "$runs" --export-json "$dir/h.json" \
-            "$BISECTD_SUPPORT/starter exit 200" >/dev/null 2>&1
-        theirs=$(jq '.results[0].median * 1000' "$dir/h.json")
+        # Who goes first takes turns too, against load that comes and goes.
+        [ $((block % 2)) -eq 0 ] || theirs
         ours "$way" "$way" "$dir/store-$way-$block" >"$dir/values"
+        [ $((block % 2)) -eq 1 ] || theirs
         [ "$(wc -l <"$dir/values")" -ge $((runs - 2)) ] || { echo "ts: $(wc -l <"$dir/values") values, not $runs" >&2; exit 1; }
-        mine=$(median <"$dir/values")
-        jq -n "$mine / $theirs" >>"$dir/ratios-$way"
-        printf '%-8s block %2d: ts %.2f ms, hyperfine %.2f ms, ratio %.4f\n' "$way" "$block" "$mine" "$theirs" \
+        mine=$(median <"$dir/values") other=$(jq '.results[0].median * 1000' "$dir/h.json")
+        jq -n "$mine / $other" >>"$dir/ratios-$way"
+        printf '%-8s block %2d: ts %.2f ms, hyperfine %.2f ms, ratio %.4f\n' "$way" "$block" "$mine" "$other" \
             "$(tail -1 "$dir/ratios-$way")"
     done
     ratio=$(median <"$dir/ratios-$way")
