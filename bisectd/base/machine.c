@@ -156,6 +156,66 @@ static void read_memory(const char *root, struct machine *m)
         m->huge_pages = chosen(buf_str(&text));
 }
 
+/* ---- quota ---- */
+
+/** "QUOTA PERIOD" of version 2 in CPUs; nan for "max" and what cannot be read. */
+static double quota_v2(const char *root, const char *group)
+{
+    AUTO(mem_free) char *path = mem_printf("/sys/fs/cgroup%s/cpu.max", group);
+    AUTO(buf_fini) struct buf text = {0};
+    double quota = 0, period = 0;
+
+    if (!slurp(root, path, &text) || sscanf(buf_str(&text), "%lf %lf", &quota, &period) != 2)
+        return nan("");
+    return period > 0 ? quota / period : nan("");
+}
+
+/** The same of version 1, where -1 is none. */
+static double quota_v1(const char *root, const char *group)
+{
+    AUTO(mem_free) char *quota_path = mem_printf("/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group);
+    AUTO(mem_free) char *period_path = mem_printf("/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+    double quota = -1, period = 0;
+
+    if (!slurp_number(root, quota_path, &quota) || !slurp_number(root, period_path, &period))
+        return nan("");
+    return quota > 0 && period > 0 ? quota / period : nan("");
+}
+
+/** The tightest of the group, which is cut short here, and of those above it. */
+static double tightest(const char *root, char *group,
+                       double (*quota)(const char *root, const char *group))
+{
+    double least = quota(root, "");
+
+    for (char *slash; *group && (slash = strrchr(group, '/')) != NULL; *slash = '\0')
+        least = fmin(least, quota(root, group));
+    return least;
+}
+
+/** Lines "N:CONTROLLERS:PATH"; version 2 has none for controllers. */
+static double read_quota(const char *root)
+{
+    AUTO(buf_fini) struct buf text = {0};
+    double least = nan("");
+    char *rest = NULL;
+
+    if (!slurp(root, "/proc/self/cgroup", &text) || !text.len)
+        return least;
+    for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *controllers = strchr(line, ':');
+        char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = '\0';
+        if (controllers[1] == '\0')
+            least = fmin(least, tightest(root, path, quota_v2));
+        else if (strcmp(controllers, ":cpu") == 0 || strncmp(controllers, ":cpu,", 5) == 0)
+            least = fmin(least, tightest(root, path, quota_v1));
+    }
+    return least;
+}
+
 /* ---- all of it ---- */
 
 static enum known read_virtual(const char *root)
@@ -188,6 +248,7 @@ void machine_read(const char *root, struct machine *m)
     each_file(root, "/sys/class/thermal/thermal_zone*/temp", add_heat, &m->celsius);
     each_file(root, "/sys/class/hwmon/hwmon*/temp*_input", add_heat, &m->celsius);
     m->is_virtual = read_virtual(root);
+    m->quota_cpus = read_quota(root);
 }
 
 void machine_fini(struct machine *m)

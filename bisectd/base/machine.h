@@ -21,6 +21,7 @@ struct machine {
     int aslr;         /* randomize_va_space: 0, 1 or 2; -1: not readable */
     char *huge_pages; /* transparent: "always", "madvise" or "never"; NULL: not readable */
     int64_t swap_bytes, swap_used_bytes; /* -1: not readable */
+    double quota_cpus; /* of this process's control groups, the tightest; nan: none */
     double stolen;  /* share of time since boot that a hypervisor gave to others; nan: not told */
     double celsius; /* the warmest sensor; nan: none */
     enum known is_virtual;

@@ -100,6 +100,7 @@ static json *machine_to_json(const struct checkup *c)
     json_put(o, "cores", m->n_cores ? json_new_int(m->n_cores) : json_new_null());
     json_put(o, "load", json_new_real(m->load));
     json_put(o, "busy", json_new_real(c->busy));
+    json_put(o, "quota_cpus", json_new_real(m->quota_cpus));
     json_put(o, "stolen", json_new_real(m->stolen));
     json_put(o, "virtual", known_to_json(m->is_virtual));
     json_put(o, "governor", json_new_string(m->governor));

@@ -45,6 +45,18 @@ static void find_work(const struct machine *m, double busy, struct finding *f)
             "syscalls counts); cpu feels it less than wall";
 }
 
+static void find_quota(const struct machine *m, double busy, struct finding *f)
+{
+    (void)busy;
+    if (isnan(m->quota_cpus)) {
+        say(f, "none");
+        return;
+    }
+    say(f, "%.3g CPUs", m->quota_cpus);
+    f->advice = "over its quota a program stands still for the rest of a tenth of a second: run "
+                "workers in a container or control group without one";
+}
+
 static void find_stolen(const struct machine *m, double busy, struct finding *f)
 {
     (void)busy;
@@ -150,6 +162,7 @@ static const struct {
 } rows[FINDINGS] = {
     {"CPUs",            find_cpus},
     {"other work",      find_work},
+    {"CPU quota",       find_quota},
     {"stolen time",     find_stolen},
     {"virtual machine", find_virtual},
     {"governor",        find_governor},

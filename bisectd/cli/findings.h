@@ -12,7 +12,7 @@ struct finding {
     char says[160];
     const char *advice; /* NULL: no cause of noise, or it cannot be told */
 };
-enum { FINDINGS = 11 };
+enum { FINDINGS = 12 };
 
 /** `busy`: share of the machine's time at work for others; nan: not told. In the table's order. */
 void findings_of(const struct machine *m, double busy, struct finding out[FINDINGS]);

@@ -8,7 +8,7 @@ run 0 bisectctl doctor --folder "$work" --json
 json '.machine.cpus == $n' --argjson n "$(getconf _NPROCESSORS_ONLN)"
 json '.machine.kernel == $k' --arg k "$(uname -r)"
 json '.machine.aslr == $a' --argjson a "$(cat /proc/sys/kernel/randomize_va_space 2>/dev/null || echo null)"
-json '[.findings[] | .says | length > 0] | all and length >= 11'
+json '[.findings[] | .says | length > 0] | all and length >= 12'
 
 claim "its noise is measured"
 json '.noise.wall | .n >= 30 and .low_ms > 0 and .low_ms <= .median_ms and .median_ms <= .p95_ms and .p95_ms <= .high_ms'

@@ -31,14 +31,14 @@ static const struct {
       {"/proc/meminfo", "MemTotal: 100 kB\nSwapTotal:       2048 kB\nSwapFree:        1024 kB\n"}},
      {.n_cpus = 4, .n_cores = 2, .load = NAN, .governor = (char *)"powersave", .turbo = KNOWN_ON, .smt = KNOWN_ON,
       .aslr = -1, .huge_pages = (char *)"always", .swap_bytes = 2048 * KIB, .swap_used_bytes = 1024 * KIB,
-      .stolen = NAN, .celsius = 61.4, .is_virtual = UNKNOWN},
+      .stolen = NAN, .quota_cpus = NAN, .celsius = 61.4, .is_virtual = UNKNOWN},
      "governor powersave, turbo on, 61 °C"},
     {"a guest",
      {{CPU "cpu0/topology/thread_siblings_list", "0\n"}, {CPU "cpu1/topology/thread_siblings_list", "1\n"},
       {"/proc/cpuinfo", "processor : 0\nflags\t\t: fpu hypervisor lahf_lm\n"}, {"/proc/loadavg", "1.25 2 3 1/2 3\n"},
       {"/proc/stat", "cpu  100 0 100 600 0 0 0 200 50 0\ncpu0 1 2\nprocs_running 3\nprocs_blocked 0\n"},
       {"/proc/sys/kernel/randomize_va_space", "2\n"}, {"/proc/meminfo", "SwapTotal: 0 kB\nSwapFree: 0 kB\n"}},
-     {.n_cpus = 2, .n_cores = 2, .load = 1.25, .turbo = UNKNOWN, .smt = KNOWN_OFF, .aslr = 2, .stolen = .2,
+     {.n_cpus = 2, .n_cores = 2, .load = 1.25, .turbo = UNKNOWN, .smt = KNOWN_OFF, .aslr = 2, .stolen = .2, .quota_cpus = NAN,
       .celsius = NAN, .is_virtual = KNOWN_ON},
      ""},
     {"a server",
@@ -47,8 +47,21 @@ static const struct {
       {CPU "cpufreq/boost", "0\n"}, {CPU "smt/active", "0\n"}, {"/proc/cpuinfo", "processor: 0\nflags : fpu\n"},
       {"/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"}},
      {.n_cpus = 2, .n_cores = 2, .load = NAN, .governor = (char *)"mixed", .turbo = KNOWN_OFF, .smt = KNOWN_OFF, .aslr = -1,
-      .huge_pages = (char *)"never", .swap_bytes = -1, .swap_used_bytes = -1, .stolen = NAN, .celsius = NAN, .is_virtual = KNOWN_OFF},
+      .huge_pages = (char *)"never", .swap_bytes = -1, .swap_used_bytes = -1, .stolen = NAN, .quota_cpus = NAN, .celsius = NAN, .is_virtual = KNOWN_OFF},
      "governor mixed, turbo off"},
+    {"a container, version 2",
+     {{"/proc/self/cgroup", "0::/a/b\n"}, {"/sys/fs/cgroup/cpu.max", "max 100000\n"},
+      {"/sys/fs/cgroup/a/cpu.max", "150000 100000\n"}, {"/sys/fs/cgroup/a/b/cpu.max", "400000 100000\n"}},
+     {.load = NAN, .turbo = UNKNOWN, .smt = UNKNOWN, .aslr = -1, .swap_bytes = -1, .swap_used_bytes = -1,
+      .stolen = NAN, .celsius = NAN, .is_virtual = UNKNOWN, .quota_cpus = 1.5},
+     ""},
+    {"a container, version 1",
+     {{"/proc/self/cgroup", "9:name=systemd:/\n3:cpuset:/x\n2:cpu,cpuacct:/a\n0::/\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"}, {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"},
+      {"/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000\n"}, {"/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n"}},
+     {.load = NAN, .turbo = UNKNOWN, .smt = UNKNOWN, .aslr = -1, .swap_bytes = -1, .swap_used_bytes = -1,
+      .stolen = NAN, .celsius = NAN, .is_virtual = UNKNOWN, .quota_cpus = .5},
+     ""},
 };
 
 static const struct {
@@ -99,8 +112,8 @@ START_TEST(machines_are_read)
     build(root, rows[_i].files, LEN(rows[_i].files));
     machine_read(root, &m);
     ck_assert_int_eq(file_remove_tree(root, &e), ERR_OK);
-    ck_assert_msg(m.n_cpus == want->n_cpus && m.n_cores == want->n_cores, "%s: %u on %u", name,
-                  m.n_cpus, m.n_cores);
+    ck_assert_msg((!want->n_cpus || m.n_cpus == want->n_cpus) && m.n_cores == want->n_cores,
+                  "%s: %u on %u", name, m.n_cpus, m.n_cores);
     check_number(name, m.load, want->load);
     check_text(name, m.governor, want->governor);
     check_text(name, m.huge_pages, want->huge_pages);
@@ -111,6 +124,7 @@ START_TEST(machines_are_read)
     ck_assert_msg(m.swap_bytes == want->swap_bytes && m.swap_used_bytes == want->swap_used_bytes,
                   "%s: swap", name);
     check_number(name, m.stolen, want->stolen);
+    check_number(name, m.quota_cpus, want->quota_cpus);
     check_number(name, m.celsius, want->celsius);
     machine_note(&m, &note);
     check_text(name, buf_str(&note), rows[_i].note);
