@@ -277,7 +277,7 @@ START_TEST(the_examples_load)
     ck_assert_int_eq(demo->build_timeout_ns, 20 * 60 * NS_PER_S);
     ck_assert_int_eq(demo->budget_ns, 6 * 3600 * NS_PER_S);
     ck_assert_int_eq(demo->sandbox.n_processes, 512);
-    ck_assert_uint_eq(demo->n_metrics, 5);
+    ck_assert_uint_eq(demo->n_metrics, 7);
 
     const struct metric *startup = project_metric(demo, "startup");
     ck_assert_int_eq(startup->kind, METRIC_WALL);
