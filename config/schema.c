@@ -12,6 +12,9 @@
 #define DAY_S      (24 * 3600.0)
 #define GIB        (1024.0 * MIB)
 #define LIMIT(m)   offsetof(struct limits, m)
+#define RESULT_KINDS                                                                               \
+    "auto perfherder talos fileio hyperfine gbench pytest perfstat criterion gobench jmh lnt bmf " \
+    "otava plain"
 #define ISOLATIONS "exclusive cpus none"
 
 /* clang-format off */
@@ -55,10 +58,10 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "build.artifacts",    SCHEMA_LIST,      NULL,           0, 0, NULL, 0, "globs of what measuring needs; default the whole tree"},
     {SCHEMA_PROJECT, "build.timeout",      SCHEMA_DURATION,  "20m",          0.001, 7 * DAY_S, NULL, 0, "of the whole build"},
     {SCHEMA_PROJECT, "metrics",            SCHEMA_SECTIONS,  NULL,           0, 0, NULL, 0, "needed; at least one, by names of your choice"},
-    {SCHEMA_PROJECT, "metrics.*.kind",     SCHEMA_CHOICE,    NULL,           0, 0, "value exit wall cpu rss ts counter", 0, "needed; what is measured"},
+    {SCHEMA_PROJECT, "metrics.*.kind",     SCHEMA_CHOICE,    NULL,           0, 0, "value exit wall cpu rss ts counter " RESULT_KINDS, 0, "needed; what is measured"},
     {SCHEMA_PROJECT, "metrics.*.command",  SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "needed; run by /bin/sh in a fresh folder with the artifacts"},
     {SCHEMA_PROJECT, "metrics.*.unit",     SCHEMA_TEXT,      "of the kind",  0, 0, NULL, 0, "for people"},
-    {SCHEMA_PROJECT, "metrics.*.worse",    SCHEMA_CHOICE,    "of the kind",  0, 0, "up down either", 0, "which direction is a regression; value: either, the other kinds: up"},
+    {SCHEMA_PROJECT, "metrics.*.worse",    SCHEMA_CHOICE,    "of the kind",  0, 0, "up down either", 0, "which direction is a regression; up, but of value, auto, bmf, otava and plain: either"},
     {SCHEMA_PROJECT, "metrics.*.warmup",   SCHEMA_COUNT,     "0",            0, 1000, NULL, 0, "runs thrown away each time a revision is set up"},
     {SCHEMA_PROJECT, "metrics.*.timeout",  SCHEMA_DURATION,  "10m",          0.001, 7 * DAY_S, NULL, 0, "of one run"},
     {SCHEMA_PROJECT, "metrics.*.on_timeout", SCHEMA_CHOICE,  "untestable",   0, 0, "untestable bad", 0, "what a run that takes longer is; bad is for kind exit"},
@@ -78,9 +81,10 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "metrics.*.db",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind slowsql, which is not available in this version"},
     {SCHEMA_PROJECT, "metrics.*.statement", SCHEMA_LATER,    NULL,           0, 0, NULL, 0, "of kind slowsql"},
     {SCHEMA_PROJECT, "metrics.*.thread",   SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind slowsql"},
-    {SCHEMA_PROJECT, "metrics.*.suite",    SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of the suite formats, which are not available in this version"},
-    {SCHEMA_PROJECT, "metrics.*.test",     SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of the suite formats"},
-    {SCHEMA_PROJECT, "metrics.*.field",    SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of the suite formats"},
+    {SCHEMA_PROJECT, "metrics.*.suite",    SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "result formats: the suite, where there are several; * stands for anything"},
+    {SCHEMA_PROJECT, "metrics.*.test",     SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "result formats: the test, where there are several; * stands for anything"},
+    {SCHEMA_PROJECT, "metrics.*.options",  SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "result formats: the variant, where a test was run in several; * stands for anything"},
+    {SCHEMA_PROJECT, "metrics.*.field",    SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "result formats: which number of the test; README lists them"},
     {SCHEMA_PROJECT, "sandbox",            SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "what a build or measuring command may use"},
     {SCHEMA_PROJECT, "sandbox.kind",       SCHEMA_CHOICE,    "plain",        0, 0, "plain bubblewrap", 0, "bubblewrap: own namespaces, a read-only system, no home, no network; plain: limits, but no walls"},
     {SCHEMA_PROJECT, "sandbox.network",    SCHEMA_BOOL,      "no",           0, 0, NULL, 0, "plain cannot take it away"},
@@ -246,7 +250,7 @@ static json *row_to_json(const struct schema_row *row)
     json_put(o, "default", json_new_string(row->standard));
     if (row->allowed) {
         AUTO(mem_free) char *copy = mem_dup(row->allowed);
-        const char *words[16];
+        const char *words[64];
         const size_t n = schema_words(copy, words, LEN(words));
         json *allowed = json_new_array();
 

@@ -13,8 +13,6 @@
 static const struct { const char *path, *word; } later_words[] = {
     {"engine", "slurm"}, 
     {"metrics.*.kind", "syscalls"}, {"metrics.*.kind", "slowsql"},
-    {"metrics.*.kind", "perfherder"}, {"metrics.*.kind", "hyperfine"},
-    {"metrics.*.kind", "gbench"}, {"metrics.*.kind", "perfstat"},
 };
 /* clang-format on */
 
@@ -107,7 +105,7 @@ static enum err_code read_choice(const struct place *p, const struct schema_row 
 {
     AUTO(mem_free) char *copy = mem_dup(row->allowed);
     AUTO(buf_fini) struct buf what = {0};
-    const char *words[16];
+    const char *words[64];
     const size_t n_words = schema_words(copy, words, LEN(words));
 
     for (size_t i = 0; i < n_words; i++)

@@ -4,13 +4,13 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "formats/piece.h"
 #include <math.h>
 #include <regex.h>
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
-enum { QUOTE_BYTES = 60, LONGEST_NUMBER = 512, LONGEST_LINE = 64 * KIB };
+enum { QUOTE_BYTES = 60, LONGEST_LINE = 64 * KIB };
 
 /* A search may cost the square of a line's length, and the output may be made to do so. One line of
  * the longest kind, or 16 MiB in lines of 256 bytes, takes some 10 s at the very worst. */
@@ -19,6 +19,7 @@ static const uint64_t most_effort = (uint64_t)LONGEST_LINE * LONGEST_LINE;
 void values_fini(struct values *v)
 {
     mem_free(v->items);
+    mem_free(v->note);
     *v = (struct values){0};
 }
 
@@ -45,65 +46,7 @@ static enum err_code take(struct reader *r, double v, struct err *e)
     return ERR_OK;
 }
 
-/* Pieces of the output */
-
-struct piece {
-    const char *s;
-    size_t n;
-};
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/** Takes the first line off `rest`, without its end; false at the end of all. */
-static bool next_line(struct piece *rest, struct piece *line)
-{
-    const char *end = rest->n ? memchr(rest->s, '\n', rest->n) : NULL;
-
-    if (rest->n == 0)
-        return false;
-    *line = (struct piece){rest->s, end ? (size_t)(end - rest->s) : rest->n};
-    size_t used = line->n + (end != NULL);
-    *rest = (struct piece){rest->s + used, rest->n - used};
-    if (line->n > 0 && line->s[line->n - 1] == '\r')
-        line->n--;
-    return true;
-}
-
-static struct piece trimmed(struct piece p)
-{
-    while (p.n > 0 && is_space(p.s[p.n - 1]))
-        p.n--;
-    while (p.n > 0 && is_space(*p.s)) {
-        p.s++;
-        p.n--;
-    }
-    return p;
-}
-
-/** Takes the first word off a trimmed `rest`. */
-static struct piece next_word(struct piece *rest)
-{
-    struct piece word = {rest->s, 0};
-
-    while (word.n < rest->n && !is_space(word.s[word.n]))
-        word.n++;
-    *rest = trimmed((struct piece){rest->s + word.n, rest->n - word.n});
-    return word;
-}
-
 /* One number */
-
-/** As printf writes them: "nan", "-nan", "nan(0x1)", "inf", "-Infinity". */
-static const char *non_finite(const char *s)
-{
-    s += *s == '-' || *s == '+';
-    if (strncasecmp(s, "nan", 3) == 0 && (s[3] == '\0' || s[3] == '('))
-        return "nan";
-    return strcasecmp(s, "inf") == 0 || strcasecmp(s, "infinity") == 0 ? "inf" : NULL;
-}
 
 static enum err_code not_a_number(struct piece quote, struct err *e)
 {
@@ -119,17 +62,12 @@ static enum err_code not_a_number(struct piece quote, struct err *e)
 static enum err_code take_text(struct reader *r, struct piece word, struct piece quote,
                                struct err *e)
 {
-    AUTO(buf_fini) struct buf text = {0};
     double v;
 
-    if (word.n > LONGEST_NUMBER || memchr(word.s, '\0', word.n))
+    if (!piece_number(word, &v))
         return not_a_number(quote, e);
-    buf_add(&text, word.s, word.n);
-    const char *name = non_finite(buf_str(&text));
-    if (name)
-        return err_set(e, ERR_INVALID, "cannot measure: %s", name);
-    if (text_num(buf_str(&text), &v, NULL))
-        return not_a_number(quote, e);
+    if (!isfinite(v))
+        return err_set(e, ERR_INVALID, "cannot measure: %s", isnan(v) ? "nan" : "inf");
     return take(r, v, e);
 }
 
@@ -139,14 +77,14 @@ static enum err_code read_plain(struct reader *r, struct piece output, struct er
 {
     struct piece line;
 
-    while (next_line(&output, &line)) {
-        line = trimmed(line);
+    while (piece_line(&output, &line)) {
+        line = piece_trimmed(line);
         /* With reduce a line is one number. Without, words are counted, to say how many there are.
          */
         for (struct piece rest = line; rest.n > 0;) {
             struct piece word = rest;
             if (r->m->reduce == REDUCE_UNSET)
-                word = next_word(&rest);
+                word = piece_word(&rest);
             else
                 rest.n = 0;
             enum err_code rc = take_text(r, word, line, e);
@@ -177,7 +115,7 @@ static enum err_code read_matches(struct reader *r, const regex_t *re, const cha
             return err_set(e, ERR_INVALID, "cannot measure: regex %.80s matches without a number",
                            r->m->regex);
         struct piece word = {line + group->rm_so, (size_t)(group->rm_eo - group->rm_so)};
-        enum err_code rc = take_text(r, trimmed(word), word, e);
+        enum err_code rc = take_text(r, piece_trimmed(word), word, e);
         if (rc)
             return rc;
 
@@ -210,7 +148,7 @@ static enum err_code read_regex(struct reader *r, struct piece output, struct er
         return err_set(e, ERR_INVALID, "cannot measure: regex %.80s: %s", r->m->regex, why);
     }
     AUTO(pattern_free) regex_t *owned = re;
-    while (next_line(&output, &line)) {
+    while (piece_line(&output, &line)) {
         effort += (uint64_t)line.n * line.n;
         if (effort > most_effort)
             return err_set(
@@ -242,7 +180,7 @@ static enum err_code read_json(struct reader *r, struct piece output, struct err
 {
     AUTO(json_free) json *v = NULL;
 
-    if (trimmed(output).n == 0)
+    if (piece_trimmed(output).n == 0)
         return ERR_OK; /* "no number" says it best */
     if (json_parse_foreign(output.s, output.n, &v, e))
         return err_wrap(e, "cannot measure");
@@ -264,7 +202,7 @@ static enum err_code read_json(struct reader *r, struct piece output, struct err
 
 static enum err_code no_number(const struct metric *m, struct piece output, struct err *e)
 {
-    if (trimmed(output).n == 0)
+    if (piece_trimmed(output).n == 0)
         return err_set(e, ERR_INVALID, "cannot measure: no number: the output is empty");
     if (m->regex)
         return err_set(e, ERR_INVALID, "cannot measure: no number: regex %.80s matches nothing",

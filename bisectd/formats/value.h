@@ -18,6 +18,7 @@ struct values {
     size_t n;
     double *items;
     double reduced;
+    char *note; /* what a person should know of them; NULL: nothing */
 };
 void values_fini(struct values *v);
 DEFINE_AUTO_FINI(struct values, values_fini)

@@ -20,6 +20,10 @@ static const char *const value_keys[] = {"regex", "json", NULL};
 static const char *const ts_keys[] = {"ready", "cold", NULL};
 static const char *const counter_keys[] = {"event", NULL};
 static const char *const no_keys[] = {NULL};
+static const char *const result_keys[] = {"suite", "test", "options", "field", NULL};
+static const char *const suite_keys[] = {"suite", "test", "field", NULL};
+static const char *const options_keys[] = {"test", "options", "field", NULL};
+static const char *const test_keys[] = {"test", "field", NULL};
 
 /* clang-format off */
 const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
@@ -31,13 +35,34 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
     [METRIC_RSS]   = {"rss",   "KiB",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "peak memory of the command"},
     [METRIC_TS]    = {"ts",    "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, ts_keys,    "start-up time: until the program exits, prints a line, opens a port, answers HTTP or creates a file; then it is stopped"},
     [METRIC_COUNTER] = {"counter", "events", WORSE_UP, ISOLATION_EXCLUSIVE, false, counter_keys, "an event such as instructions or page-faults: by perf where the machine counts it, else instructions by callgrind"},
+    [METRIC_AUTO]       = {"auto",       "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, result_keys, "any of the result formats below, told by what it looks like"},
+    [METRIC_PERFHERDER] = {"perfherder", "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, result_keys, "PERFHERDER_DATA lines of a log, or a perfherder-data JSON artifact"},
+    [METRIC_TALOS]      = {"talos",      "ms",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "browser log of Talos with its report markers, or a Talos log of 2013"},
+    [METRIC_FILEIO]     = {"fileio",     "ms",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, test_keys,  "fileIOReports of a telemetry document: time and calls of the main thread, by file"},
+    [METRIC_HYPERFINE]  = {"hyperfine",  "s",        WORSE_UP,     ISOLATION_EXCLUSIVE, false, options_keys, "hyperfine --export-json or --export-csv"},
+    [METRIC_GBENCH]     = {"gbench",     "ns",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, test_keys,  "Google Benchmark, JSON or CSV"},
+    [METRIC_PYTEST]     = {"pytest",     "s",        WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "pytest-benchmark --benchmark-json"},
+    [METRIC_PERFSTAT]   = {"perfstat",   "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "perf stat -j or -x"},
+    [METRIC_CRITERION]  = {"criterion",  "ns",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "criterion's raw.csv, sample.json or estimates.json, or cargo-criterion messages"},
+    [METRIC_GOBENCH]    = {"gobench",    "ns/op",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "go test -bench"},
+    [METRIC_JMH]        = {"jmh",        "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, options_keys, "JMH -rf json"},
+    [METRIC_LNT]        = {"lnt",        "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, test_keys,  "LNT report, JSON or lines of test.metric value"},
+    [METRIC_BMF]        = {"bmf",        "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, test_keys,  "Bencher Metric Format"},
+    [METRIC_OTAVA]      = {"otava",      "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, test_keys,  "CSV with a time column as Apache Otava reads it"},
+    [METRIC_PLAIN]      = {"plain",      "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, no_keys,    "one number a line"},
 };
 
 static const struct choice kind_choices[] = {
     {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
     {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
     {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", 0, true}, {"slowsql", 0, true},
-    {"perfherder", 0, true}, {"hyperfine", 0, true}, {"gbench", 0, true}, {"perfstat", 0, true},
+    {"auto", METRIC_AUTO, false}, {"perfherder", METRIC_PERFHERDER, false},
+    {"talos", METRIC_TALOS, false}, {"fileio", METRIC_FILEIO, false},
+    {"hyperfine", METRIC_HYPERFINE, false}, {"gbench", METRIC_GBENCH, false},
+    {"pytest", METRIC_PYTEST, false}, {"perfstat", METRIC_PERFSTAT, false},
+    {"criterion", METRIC_CRITERION, false}, {"gobench", METRIC_GOBENCH, false},
+    {"jmh", METRIC_JMH, false}, {"lnt", METRIC_LNT, false}, {"bmf", METRIC_BMF, false},
+    {"otava", METRIC_OTAVA, false}, {"plain", METRIC_PLAIN, false},
     {0}};
 static const struct choice worse_choices[] = {
     {"up", WORSE_UP, false}, {"down", WORSE_DOWN, false}, {"either", WORSE_EITHER, false}, {0}};
@@ -70,13 +95,17 @@ static const struct field metric_fields[] = {
     {"ready",      FIELD_STRING,   AT(ready),              0, 1, 4 * KIB, NULL},
     {"event",      FIELD_STRING,   AT(event),              0, 1, MAX_EVENT, NULL},
     {"cold",       FIELD_BOOL,     AT(is_cold),            FIELD_SKIP_ZERO, 0, 0, NULL},
+    {"suite",      FIELD_STRING,   AT(suite),              0, 1, 4 * KIB, NULL},
+    {"test",       FIELD_STRING,   AT(test),               0, 1, 4 * KIB, NULL},
+    {"options",    FIELD_STRING,   AT(options),            0, 1, 4 * KIB, NULL},
+    {"field",      FIELD_STRING,   AT(field),              0, 1, 4 * KIB, NULL},
 };
 
 /* Keys of kinds that this version knows by name alone. */
 static const struct { const char *key, *kind; } later_keys[] = {
     {"calls", "syscalls"},
     {"path", "syscalls"}, {"of", "syscalls"}, {"db", "slowsql"}, {"statement", "slowsql"},
-    {"thread", "slowsql"}, {"suite", "perfherder"}, {"test", "perfherder"}, {"field", "hyperfine"},
+    {"thread", "slowsql"},
 };
 /* clang-format on */
 
@@ -121,7 +150,16 @@ struct metric *metric_copy(const struct metric *m)
     copy->pointer = dup_or_null(m->pointer);
     copy->ready = dup_or_null(m->ready);
     copy->event = dup_or_null(m->event);
+    copy->suite = dup_or_null(m->suite);
+    copy->test = dup_or_null(m->test);
+    copy->options = dup_or_null(m->options);
+    copy->field = dup_or_null(m->field);
     return copy;
+}
+
+bool metric_is_results(enum metric_kind kind)
+{
+    return kind >= METRIC_AUTO && kind <= METRIC_PLAIN;
 }
 
 /* ---- keys ---- */
@@ -135,14 +173,14 @@ static bool has_own_key(const struct metric_kind_row *kind, const char *key)
     return false;
 }
 
-/* The kind a key belongs to, or NULL if all kinds have it. */
-static const struct metric_kind_row *kind_of_key(const char *key)
+/* Whether some kind has it for its own; the rest all kinds have. */
+static bool is_own_key(const char *key)
 {
     for (size_t i = 0; i < METRIC_KIND_COUNT; i++) {
         if (has_own_key(&metric_kinds[i], key))
-            return &metric_kinds[i];
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static enum err_code unknown_key(const struct metric *m, const char *key, struct err *e)
@@ -158,25 +196,34 @@ static enum err_code unknown_key(const struct metric *m, const char *key, struct
                            later_keys[i].kind);
     }
     for (size_t i = 0; i < LEN(metric_fields); i++) {
-        const struct metric_kind_row *owner = kind_of_key(metric_fields[i].key);
-
-        if (!owner || owner == row)
+        if (!is_own_key(metric_fields[i].key) || has_own_key(row, metric_fields[i].key))
             known[n++] = metric_fields[i].key;
     }
     return err_unknown_key(e, key, known, n);
+}
+
+static enum err_code foreign_key(const struct metric *m, const char *key, struct err *e)
+{
+    AUTO(buf_fini) struct buf owners = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < METRIC_KIND_COUNT; i++) {
+        if (has_own_key(&metric_kinds[i], key))
+            buf_printf(&owners, "%s%s", n++ ? ", " : "", metric_kinds[i].name);
+    }
+    return err_set(e, ERR_INVALID, "%s: is a key of kind%s %s, not of %s", key, n > 1 ? "s" : "",
+                   buf_str(&owners), metric_kinds[m->kind].name);
 }
 
 static enum err_code find_key(const struct metric *m, const char *key, const struct field **out,
                               struct err *e)
 {
     const struct field *f = field_find(metric_fields, LEN(metric_fields), key);
-    const struct metric_kind_row *owner = f ? kind_of_key(key) : NULL;
 
     if (!f)
         return unknown_key(m, key, e);
-    if (owner && owner != &metric_kinds[m->kind])
-        return err_set(e, ERR_INVALID, "%s: is a key of kind %s, not of %s", key, owner->name,
-                       metric_kinds[m->kind].name);
+    if (is_own_key(key) && !has_own_key(&metric_kinds[m->kind], key))
+        return foreign_key(m, key, e);
     *out = f;
     return ERR_OK;
 }

@@ -9,7 +9,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum metric_kind { METRIC_VALUE, METRIC_EXIT, METRIC_WALL, METRIC_CPU, METRIC_RSS, METRIC_TS, METRIC_COUNTER, METRIC_KIND_COUNT };
+enum metric_kind {
+    METRIC_VALUE,
+    METRIC_EXIT,
+    METRIC_WALL,
+    METRIC_CPU,
+    METRIC_RSS,
+    METRIC_TS,
+    METRIC_COUNTER,
+    /* Result formats; AUTO tells them apart by what they look like. */
+    METRIC_AUTO,
+    METRIC_PERFHERDER,
+    METRIC_TALOS,
+    METRIC_FILEIO,
+    METRIC_HYPERFINE,
+    METRIC_GBENCH,
+    METRIC_PYTEST,
+    METRIC_PERFSTAT,
+    METRIC_CRITERION,
+    METRIC_GOBENCH,
+    METRIC_JMH,
+    METRIC_LNT,
+    METRIC_BMF,
+    METRIC_OTAVA,
+    METRIC_PLAIN,
+    METRIC_KIND_COUNT
+};
 enum worse { WORSE_UP, WORSE_DOWN, WORSE_EITHER };
 /** Unset means the median; but of kind value exactly one number is wanted then. */
 enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, REDUCE_SUM };
@@ -32,6 +57,8 @@ struct metric_kind_row {
     const char *help;
 };
 extern const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT];
+/** Whether it is of a result format: a document of named results, of which some are meant. */
+bool metric_is_results(enum metric_kind kind);
 
 #define METRIC_TIMEOUT_NS INT64_C(600000000000) /* of one run, unless the metric says otherwise */
 
@@ -54,6 +81,8 @@ struct metric {
     char *ready;            /* ts: as of ready_parse; NULL: exit */
     bool is_cold;           /* ts: without page cache of the artifact */
     char *event;            /* counter: as perf calls it; NULL: instructions */
+    char *suite, *test, *options, *field; /* result formats: which result (formats/select.h); NULL:
+                                             not said */
 };
 
 void metric_free(struct metric *m);

@@ -530,12 +530,19 @@ struct digest project_build_key(const struct project *p)
 struct digest project_measure_key(const struct project *p, const struct metric *m)
 {
     /* What changes neither what is run nor how its output is read. */
-    static const char *const irrelevant[] = {"name", "unit", "worse", "min_effect", "isolation"};
+    static const char *const irrelevant[] = {"name", "min_effect", "isolation"};
+    const struct metric_kind_row *kind = &metric_kinds[m->kind];
+    /* A unit is a label only where no other is turned into it. */
+    bool is_label = m->kind == METRIC_VALUE || m->kind == METRIC_EXIT;
     AUTO(json_free) json *identity = build_identity(p);
     json *metric = metric_to_json(m);
 
     for (size_t i = 0; i < LEN(irrelevant); i++)
         json_remove(metric, irrelevant[i]);
+    if (is_label || strcmp(m->unit, kind->unit) == 0)
+        json_remove(metric, "unit");
+    if (!metric_is_results(m->kind) || m->worse == kind->worse) /* results may contradict it */
+        json_remove(metric, "worse");
     if (m->on_timeout != TIMEOUT_BAD)
         json_remove(metric, "timeout");
     json_put(identity, "metric", metric);

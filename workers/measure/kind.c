@@ -14,13 +14,28 @@ enum { QUOTED_BYTES = 120 };
 /* clang-format off */
 const struct kind_row kind_rows[] = {
 /*   kind, any exit status is a measurement, wraps the command, reads */
-    {METRIC_VALUE, false, NULL, kind_value},
+    {METRIC_VALUE, false, NULL, kind_format},
     {METRIC_EXIT,  true,  NULL, kind_exit},
     {METRIC_WALL,  false, NULL, kind_wall},
     {METRIC_CPU,   false, NULL, kind_cpu},
     {METRIC_RSS,   false, NULL, kind_rss},
     {METRIC_TS,    true,  NULL, kind_ts},
     {METRIC_COUNTER, false, command_counter, kind_counter},
+    {METRIC_AUTO, false, NULL, kind_format},
+    {METRIC_PERFHERDER, false, NULL, kind_format},
+    {METRIC_TALOS, false, NULL, kind_format},
+    {METRIC_FILEIO, false, NULL, kind_format},
+    {METRIC_HYPERFINE, false, NULL, kind_format},
+    {METRIC_GBENCH, false, NULL, kind_format},
+    {METRIC_PYTEST, false, NULL, kind_format},
+    {METRIC_PERFSTAT, false, NULL, kind_format},
+    {METRIC_CRITERION, false, NULL, kind_format},
+    {METRIC_GOBENCH, false, NULL, kind_format},
+    {METRIC_JMH, false, NULL, kind_format},
+    {METRIC_LNT, false, NULL, kind_format},
+    {METRIC_BMF, false, NULL, kind_format},
+    {METRIC_OTAVA, false, NULL, kind_format},
+    {METRIC_PLAIN, false, NULL, kind_format},
 };
 /* clang-format on */
 const size_t n_kind_rows = LEN(kind_rows);

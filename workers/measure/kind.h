@@ -66,7 +66,8 @@ void reading_set(struct reading *r, double value);
 void reading_set_time(struct reading *r, const struct metric *m, int64_t ns);
 void reading_set_memory(struct reading *r, const struct metric *m, int64_t bytes);
 
-void kind_value(const struct observation *o, struct reading *r);
+/** What the command printed, read by formats/format.h. */
+void kind_format(const struct observation *o, struct reading *r);
 void kind_exit(const struct observation *o, struct reading *r);
 void kind_wall(const struct observation *o, struct reading *r);
 void kind_cpu(const struct observation *o, struct reading *r);

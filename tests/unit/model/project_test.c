@@ -201,7 +201,10 @@ static const struct {
     {"the warm-ups", "\"command\":\"demo\"", "\"command\":\"demo\",\"warmup\":1", false, true},
     {"the reduction", "\"command\":\"demo\"", "\"command\":\"demo\",\"reduce\":\"min\"", false,
      true},
-    {"the unit", "\"command\":\"demo\"", "\"command\":\"demo\",\"unit\":\"s\"", false, false},
+    {"a unit that times are turned into", "\"command\":\"demo\"",
+     "\"command\":\"demo\",\"unit\":\"s\"", false, true},
+    {"the kind's own unit", "\"command\":\"demo\"", "\"command\":\"demo\",\"unit\":\"ms\"", false,
+     false},
     {"the direction", "\"command\":\"demo\"", "\"command\":\"demo\",\"worse\":\"down\"", false,
      false},
     {"the time limit", "\"command\":\"demo\"", "\"command\":\"demo\",\"timeout\":9", false, false},
@@ -225,6 +228,34 @@ START_TEST(keys_cover_what_matters)
                   changes[_i].what);
     ck_assert_msg((strcmp(measure[0].hex, measure[1].hex) != 0) == changes[_i].new_measure,
                   "%s: measure", changes[_i].what);
+}
+END_TEST
+
+/* Of which kind a unit or a direction is no more than a word for people. */
+static const struct {
+    const char *spec, *other;
+    bool is_new;
+} words[] = {
+    {"value", "value:unit=ms", false},
+    {"value", "value:worse=up", false},
+    {"exit", "exit:unit=x", false},
+    {"rss", "rss:unit=MiB", true},
+    {"hyperfine", "hyperfine:unit=ms", true},
+    {"hyperfine", "hyperfine:unit=s,worse=up", false},
+    {"hyperfine", "hyperfine:worse=either", true}, /* what a format says may contradict it */
+    {"hyperfine", "hyperfine:test=x", true},
+};
+
+START_TEST(keys_tell_words_from_numbers)
+{
+    AUTO(project_free) struct project *p = parse(full);
+    AUTO(metric_free) struct metric *one = NULL, *other = NULL;
+
+    ck_assert_int_eq(metric_from_spec(words[_i].spec, &one, NULL), ERR_OK);
+    ck_assert_int_eq(metric_from_spec(words[_i].other, &other, NULL), ERR_OK);
+    const struct digest keys[] = {project_measure_key(p, one), project_measure_key(p, other)};
+    ck_assert_msg((strcmp(keys[0].hex, keys[1].hex) != 0) == words[_i].is_new, "%s",
+                  words[_i].other);
 }
 END_TEST
 
@@ -332,6 +363,7 @@ int main(void)
         {values_that_ask_for_nothing_are_taken, 1},
         {isolation_is_settled_by_the_nearest, 1},
         {keys_cover_what_matters, LEN(changes)},
+        {keys_tell_words_from_numbers, LEN(words)},
         {keys_of_variants_cover_what_was_done, LEN(variants)},
         {each_variant_has_a_key_of_its_own, 1},
         {a_fixup_changes_variables_and_has_a_name, 1},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that the command itself prints. */
-#include "base/mem.h"
+/* Numbers that the command itself prints: alone, or in a result format. */
 #include "formats/format.h"
+#include "base/mem.h"
 #include "workers/measure/kind.h"
 #include <stdio.h>
 
-void kind_value(const struct observation *o, struct reading *r)
+void kind_format(const struct observation *o, struct reading *r)
 {
     AUTO(buf_fini) struct buf text = {0};
     AUTO(values_fini) struct values v = {0};
@@ -18,10 +18,13 @@ void kind_value(const struct observation *o, struct reading *r)
         return;
     }
     clip_render(o->out, &text);
-    if (format_of(o->metric->kind)->read(o->metric, buf_str(&text), text.len, &v, &e)) {
-        snprintf(r->reason, sizeof(r->reason), "%.500s", e.text);
+    if (format_read(o->metric, buf_str(&text), text.len, &v, &e)) {
+        snprintf(r->reason, sizeof(r->reason), "%.380s%s%.120s", e.text, *e.hint ? ". " : "",
+                 e.hint);
         return;
     }
+    if (v.note)
+        snprintf(r->reason, sizeof(r->reason), "%.500s", v.note);
     r->status = RUN_OK;
     r->n_values = v.n;
     r->values = TAKE(v.items);
