@@ -182,7 +182,7 @@ static bool is_metric_alone(const struct cells *c)
 
 static bool read_cells(struct piece line, struct cells *c, size_t *value, size_t *aggregate)
 {
-    static const char separators[] = {',', ';', '\t', '|', '!', '~'};
+    static const char separators[] = {'\t', ';', '|', '!', '~', ','}; /* the rarest first */
 
     for (size_t i = 0; i < sizeof(separators); i++) {
         split(line, separators[i], c);
