@@ -60,7 +60,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "metrics",            SCHEMA_SECTIONS,  NULL,           0, 0, NULL, 0, "needed; at least one, by names of your choice"},
     {SCHEMA_PROJECT, "metrics.*.kind",     SCHEMA_CHOICE,    NULL,           0, 0, "value exit wall cpu rss ts counter " RESULT_KINDS, 0, "needed; what is measured"},
     {SCHEMA_PROJECT, "metrics.*.command",  SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "needed; run by /bin/sh in a fresh folder with the artifacts"},
-    {SCHEMA_PROJECT, "metrics.*.unit",     SCHEMA_TEXT,      "of the kind",  0, 0, NULL, 0, "for people"},
+    {SCHEMA_PROJECT, "metrics.*.unit",     SCHEMA_TEXT,      "of the kind",  0, 0, NULL, 0, "for people, and what times, sizes and results of formats are turned into"},
     {SCHEMA_PROJECT, "metrics.*.worse",    SCHEMA_CHOICE,    "of the kind",  0, 0, "up down either", 0, "which direction is a regression; up, but of value, auto, bmf, otava and plain: either"},
     {SCHEMA_PROJECT, "metrics.*.warmup",   SCHEMA_COUNT,     "0",            0, 1000, NULL, 0, "runs thrown away each time a revision is set up"},
     {SCHEMA_PROJECT, "metrics.*.timeout",  SCHEMA_DURATION,  "10m",          0.001, 7 * DAY_S, NULL, 0, "of one run"},
