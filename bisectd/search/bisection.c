@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the errors that the confidence allows, the part that the posterior may make; the rest is for
+ * what it does not know of the noise. */
+static const double modeled_risk = .8;
+
 const char *const event_names[] = {"started", "capacity", "result", "given_up", "budget", "cancel"};
 
 bool is_rate(const struct bisection *b)
@@ -73,6 +77,7 @@ enum err_code bisection_new(const struct request *request, const struct range *r
     b->metric = metric_copy(metric);
     b->platform = mem_dup(request->platform);
     b->confidence = request->confidence;
+    b->believed = 1 - (1 - request->confidence) * modeled_risk;
     b->min_effect_percent =
         request->min_effect_percent >= 0 ? request->min_effect_percent : metric->min_effect_percent;
     b->is_comparison = request->is_comparison;
@@ -285,7 +290,7 @@ static void absorb_same_bytes(struct bisection *b, uint32_t v, const struct task
             continue;
         bisection_refresh(b);
         uint32_t k = b->posterior->class_of[v];
-        if (k == UINT32_MAX || posterior_class(b->posterior, k) < b->confidence)
+        if (k == UINT32_MAX || posterior_class(b->posterior, k) < b->believed)
             same_link(b, u, v);
         same_apply(b);
     }
@@ -546,7 +551,7 @@ static struct task_spec *next_task(struct bisection *b, struct effects *out)
         return confirm_next(b, out);
     if (j == JUDGE_ENDS)
         return b->n_out > 0 ? NULL : plan_none_check(b);
-    if (j == JUDGE_BESIDE)
+    if (j == JUDGE_ONE)
         return b->n_out > 0 ? NULL : plan_one(b, suspect);
     if (j == JUDGE_REPEAT)
         return b->n_out > 0 ? NULL : plan_repeat(b, suspect);

@@ -10,6 +10,7 @@ static const double wide_sds = 2.5, wild_sds = 6; /* so far from its level a run
 static const double most_wide = .12,
                     most_wild = .12; /* ... unless more than this part of all are */
 static const double few_runs = 3;
+enum { MANY_ALIKE = 4 };     /* runs that make a level of their own */
 enum { MOST_DRIFTING = 96 }; /* sampled revisions; with more, drift would cost too much to follow */
 
 void moments_add(struct moments *m, double value)
@@ -192,24 +193,44 @@ static double robust_sd(const struct evidence *e)
                     off[n_off++] = wider * fabs(room[i] - center);
         }
     qsort(off, n_off, sizeof(*off), by_size);
-    double sd = n_off < 2 ? INFINITY : middle(off, n_off) * 1.4826 * (1 + few_runs / n_off);
+    double sd = n_off < 2 ? INFINITY : off[(4 * n_off - 1) / 5] / 1.28 * (1 + few_runs / n_off);
     mem_free(room);
     return sd;
 }
 
-/** Center of each revision's runs on each host; NAN where a lone run, or two that do not agree,
- *  do not make one. */
+/** Is the center of another revision on this host near? */
+static bool has_company(const struct evidence *e, const double *medians, uint32_t s, uint32_t h,
+                        double sd)
+{
+    double own = medians[s * e->n_hosts + h];
+
+    for (uint32_t other = 0; other < e->n; other++)
+        if (other != s && fabs(medians[other * e->n_hosts + h] - own) <= wide_sds * M_SQRT2 * sd)
+            return true;
+    return false;
+}
+
+/** Center of each revision's runs on each host; NAN where there is none to rely on: a lone run, two
+ *  that do not agree, or a few at a level that no other revision has, which may be wild alike. */
 static double *centers_of(const struct evidence *e, double sd)
 {
-    double *centers = mem_array((size_t)e->n * e->n_hosts + 1, sizeof(*centers));
+    size_t n_all = (size_t)e->n * e->n_hosts;
+    double *centers = mem_array(n_all + 1, sizeof(*centers));
+    double *medians = mem_array(n_all + 1, sizeof(*medians));
     double *room = mem_array((size_t)e->n_runs + 1, sizeof(*room));
 
     for (uint32_t s = 0; s < e->n; s++)
         for (uint32_t h = 0; h < e->n_hosts; h++) {
             uint32_t n = values_of(e, s, h, room);
             bool is_one = n >= 3 || (n == 2 && room[1] - room[0] <= wide_sds * M_SQRT2 * sd);
-            centers[s * e->n_hosts + h] = is_one ? middle(room, n) : NAN;
+            medians[s * e->n_hosts + h] = n > 0 ? middle(room, n) : NAN;
+            centers[s * e->n_hosts + h] = is_one ? medians[s * e->n_hosts + h] : NAN;
         }
+    for (uint32_t s = 0; s < e->n; s++)
+        for (uint32_t h = 0; h < e->n_hosts; h++)
+            if (e->sampled[s].n_runs[h] < MANY_ALIKE && !has_company(e, medians, s, h, sd))
+                centers[s * e->n_hosts + h] = NAN;
+    mem_free(medians);
     mem_free(room);
     return centers;
 }

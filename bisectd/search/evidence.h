@@ -2,10 +2,10 @@
 /**
  * All runs that bear on a bisection: in order of time, and gathered by revision and host.
  *
- * Runs far from the level of their revision (or, for a lone run, from every level seen) count the
- * less the farther they are, as long as they are few, so that one outlier does not look like the
- * other level. All is whitened (whitened.h) under several assumptions on hosts and drift, among
- * which the posterior weighs.
+ * Runs far from the level of their revision (or, for a lone run, or a few at a level that no other
+ * revision has, from every level seen) count the less the farther they are, as long as they are
+ * few, so that an outlier or two do not look like the other level. All is whitened (whitened.h)
+ * under several assumptions on hosts and drift, among which the posterior weighs.
  */
 #ifndef SEARCH_EVIDENCE_H
 #define SEARCH_EVIDENCE_H

@@ -4,15 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { ENDS_BEFORE_VERIFICATION = 4 };
-/* Runs, and more for each sampled revision, after which no step is looked for beside those that
- * are sure: levels that wander look like small steps for ever. */
-enum { PATIENCE = 40, PATIENCE_EACH = 6 };
 static const double p_outside = .05; /* that the same bytes measure differently on purpose */
-/* A step beside those named is looked for where it is likelier than this; a faint one, which takes
- * many runs to find or to exclude, where it is there rather than not. */
-static const double beside_most = .055, beside_faint = .5, plain_sds = .8;
-static const double sd_ratio = 2; /* ends that differ more than this have spreads of their own */
+static const double sd_ratio = 2;    /* ends that differ more than this have spreads of their own */
 
 /** Where bad runs also scatter more, the spread of the good ones says what is worth a name. */
 static double quieter_end_sd(const struct bisection *b)
@@ -139,7 +132,7 @@ bool bisection_is_inside(const struct bisection *b)
     uint32_t k = posterior_best_class(b->posterior);
 
     return b->is_first_parent && !b->is_no_inside && k != UINT32_MAX &&
-           posterior_class(b->posterior, k) >= b->confidence && !has_splitters(b, k, false);
+           posterior_class(b->posterior, k) >= b->believed && !has_splitters(b, k, false);
 }
 
 /** The likeliest commit of a class that can be tested. */
@@ -285,50 +278,6 @@ static uint32_t next_to_verify(struct bisection *b, const uint32_t *suspects, ui
     return UINT32_MAX;
 }
 
-static uint32_t runs_of(const struct bisection *b, uint32_t v)
-{
-    uint32_t slot = evidence_find(b->evidence, v);
-
-    return slot == UINT32_MAX ? UINT32_MAX : b->evidence->sampled[slot].n_all;
-}
-
-static uint32_t runs_before_naming(const struct bisection *b, uint32_t suspect, uint32_t v,
-                                   bool is_near)
-{
-    uint32_t near = !is_near ? 1 : b->evidence->n_wide < 2 ? 2 : 3;
-
-    if (is_rate(b) || has_no_spread(b))
-        return 1;
-    /* The ends tell whether there are more steps. */
-    bool is_settled = b->is_unverified || b->standing[suspect].is_verified;
-    if ((v == b->range->good || v == b->bad_end) && !is_settled)
-        return near > ENDS_BEFORE_VERIFICATION ? near : ENDS_BEFORE_VERIFICATION;
-    return near;
-}
-
-uint32_t runs_missing(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near)
-{
-    uint32_t have = runs_of(b, v), wanted = runs_before_naming(b, suspect, v, is_near);
-
-    if (have == UINT32_MAX || b->standing[v].is_exhausted)
-        return 0;
-    return wanted > have ? wanted - have : 0;
-}
-
-/** One whose only run, or its parent's, may have gone astray. */
-static bool is_in_doubt(const struct bisection *b, uint32_t suspect)
-{
-    uint32_t partners[MAX_PARTNERS];
-    uint32_t n = verification_partners(b, suspect, partners, LEN(partners));
-    uint32_t missing = runs_missing(b, suspect, suspect, true) +
-                       runs_missing(b, suspect, b->range->good, false) +
-                       runs_missing(b, suspect, b->bad_end, false);
-
-    for (uint32_t i = 0; i < n; i++)
-        missing += runs_missing(b, suspect, partners[i], true);
-    return missing > 0;
-}
-
 static enum judgement settle_culprits(struct bisection *b, const uint32_t *commits, uint32_t n,
                                       uint32_t *verify)
 {
@@ -359,8 +308,7 @@ static enum judgement settle_range(struct bisection *b, uint32_t k, uint32_t *ve
     return JUDGE_FINISHED;
 }
 
-/** How much likelier a change is than none from the runs of two revisions alone, as a log. */
-static double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_t other)
+double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_t other)
 {
     struct split s;
     struct fit up, down;
@@ -392,7 +340,7 @@ static bool do_ends_differ(const struct bisection *b)
 static bool finish_if_contradicted(struct bisection *b)
 {
     const struct evidence *e = b->evidence;
-    double least = log(b->confidence / (1 - b->confidence)) + log((1 - p_outside) / p_outside);
+    double least = log(b->believed / (1 - b->believed)) + log((1 - p_outside) / p_outside);
 
     for (uint32_t i = 0; i < e->n && !b->is_finished; i++)
         for (uint32_t j = 0; j < i && !b->is_finished; j++) {
@@ -436,44 +384,9 @@ static uint32_t sure_classes(const struct bisection *b, uint32_t *out)
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < b->posterior->n_classes && n < MAX_STEPS; k++)
-        if (posterior_class(b->posterior, k) >= b->confidence)
+        if (posterior_class(b->posterior, k) >= b->believed)
             out[n++] = k;
     return n;
-}
-
-/** Where a run tells most about a step beside those named: at either end of the stretch, between
- *  the ends and the culprits, in which one is likeliest. */
-static bool find_beside(const struct bisection *b, const uint32_t *sure, uint32_t n,
-                        const uint32_t *named, uint32_t n_named, uint32_t *out)
-{
-    const struct posterior *p = b->posterior;
-    double best = 0;
-    uint32_t step = UINT32_MAX;
-
-    for (uint32_t i = 0; i < p->n_readings; i++)
-        for (uint32_t j = 0; j < p->readings[i].n; j++) {
-            uint32_t k = p->readings[i].classes[j];
-            bool is_sure = false;
-            for (uint32_t l = 0; l < n; l++)
-                is_sure |= sure[l] == k;
-            if (is_sure || p->readings[i].p <= best)
-                continue;
-            best = p->readings[i].p;
-            step = p->classes[k].first;
-        }
-    if (step == UINT32_MAX)
-        return false;
-    uint32_t low = b->range->good, high = b->bad_end;
-    for (uint32_t i = 0; i < n_named; i++) {
-        uint32_t parents[MAX_PARTNERS];
-        verification_partners(b, named[i], parents, LEN(parents));
-        if (named[i] <= step && (low == b->range->good || named[i] > low))
-            low = named[i];
-        if (named[i] > step && (high == b->bad_end || parents[0] < high))
-            high = parents[0];
-    }
-    *out = runs_of(b, low) <= runs_of(b, high) ? low : high;
-    return runs_of(b, *out) != UINT32_MAX && !b->standing[*out].is_exhausted;
 }
 
 /** Every sure class is down to a commit, or cannot be cut further, and no step is left out. */
@@ -488,29 +401,17 @@ static enum judgement judge_steps(struct bisection *b, uint32_t *verify)
         return JUDGE_SEARCH;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t c = best_of_class(b, sure[i]);
-        if (c != UINT32_MAX && posterior_of(p, c) >= b->confidence)
+        if (c != UINT32_MAX && posterior_of(p, c) >= b->believed)
             named[n_named++] = c;
         else if (has_splitters(b, sure[i], is_inside))
             return JUDGE_SEARCH;
         else if (is_merge_answer)
             named[n_named++] = last_testable(b, sure[i]);
     }
-    for (uint32_t i = 0; i < n_named; i++) {
-        recall_verification(b, named[i]);
-        if (is_in_doubt(b, named[i])) {
-            *verify = named[i];
-            return JUDGE_REPEAT;
-        }
-    }
-    bool is_patient = b->evidence->n_runs < PATIENCE + PATIENCE_EACH * b->evidence->n;
-    double beside = is_patient ? posterior_beside(p, sure, n, 0) : 0;
-    if (beside >= beside_faint)
-        return JUDGE_SEARCH;
-    if (is_patient && posterior_beside(p, sure, n, plain_sds) >= beside_most) {
-        if (n_named == 0 || !find_beside(b, sure, n, named, n_named, verify))
-            return JUDGE_SEARCH;
-        return JUDGE_BESIDE;
-    }
+    struct answer answer = {.sure = sure, .n_sure = n, .named = named, .n_named = n_named};
+    enum judgement doubt = bisection_doubt(b, &answer, verify);
+    if (doubt != JUDGE_FINISHED)
+        return doubt;
     return n_named > 0 ? settle_culprits(b, named, n_named, verify)
                        : settle_range(b, sure[0], verify);
 }
@@ -521,13 +422,13 @@ enum judgement bisection_judge(struct bisection *b, uint32_t *verify)
 
     if (finish_if_contradicted(b))
         return JUDGE_FINISHED;
-    if (p->p_none >= b->confidence)
+    if (p->p_none >= b->believed)
         return judge_none(b);
-    if (p->p_reversed >= b->confidence)
+    if (p->p_reversed >= b->believed)
         bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_REVERSED, NULL);
-    else if (p->p_hump >= b->confidence)
+    else if (p->p_hump >= b->believed)
         bisection_finish(b, VERDICT_NOT_REPRODUCED, FINDING_HUMP, NULL);
-    else if (p->p_merge_base >= b->confidence)
+    else if (p->p_merge_base >= b->believed)
         bisection_finish(b, VERDICT_INCONCLUSIVE, FINDING_BAD_MERGE_BASE, NULL);
     return b->is_finished ? JUDGE_FINISHED : judge_steps(b, verify);
 }

@@ -765,15 +765,20 @@ double posterior_class(const struct posterior *p, uint32_t k)
     return p->inclusion ? p->inclusion[k] : 0;
 }
 
-double posterior_beside(const struct posterior *p, const uint32_t *classes, uint32_t n, double sds)
+double posterior_beside(const struct posterior *p, const uint32_t *classes, uint32_t n,
+                        struct plain plain)
 {
     double out = 0;
 
     for (uint32_t i = 0; i < p->n_readings; i++) {
         const struct reading *r = &p->readings[i];
+        double largest = 0;
         bool is_beside = false;
+        for (uint32_t j = 0; j < r->n; j++)
+            largest = fmax(largest, fabs(r->size[j]));
+        double least = fmax(plain.sds * r->sigma, plain.part * largest);
         for (uint32_t j = 0; j < r->n; j++) {
-            bool is_named = !is_allowed(p, r->size[j] > 0) || fabs(r->size[j]) < sds * r->sigma;
+            bool is_named = !is_allowed(p, r->size[j] > 0) || fabs(r->size[j]) < least;
             for (uint32_t l = 0; l < n; l++)
                 is_named |= classes[l] == r->classes[j];
             is_beside |= !is_named;

@@ -91,8 +91,14 @@ double posterior_of(const struct posterior *p, uint32_t c);
 double posterior_class(const struct posterior *p, uint32_t k);
 /** The likeliest class; UINT32_MAX before the first update. */
 uint32_t posterior_best_class(const struct posterior *p);
-/** Of a step of at least so many standard deviations that is in none of the n classes given. */
-double posterior_beside(const struct posterior *p, const uint32_t *classes, uint32_t n, double sds);
+/** Steps that are plain to see: of at least so many standard deviations of a run, and so large a
+ *  part of the largest. */
+struct plain {
+    double sds, part;
+};
+/** Of a step, and a plain one, that is in none of the n classes given. */
+double posterior_beside(const struct posterior *p, const uint32_t *classes, uint32_t n,
+                        struct plain plain);
 /** Whether a run says little without one of a known revision beside it. */
 bool posterior_wants_reference(const struct posterior *p);
 

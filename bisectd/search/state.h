@@ -55,6 +55,8 @@ struct bisection {
     struct range_index *index;
     char *platform;
     double confidence;
+    double believed; /* a posterior is from here: above the confidence asked, for what the model
+                        does not know */
     double min_effect_percent; /* < 0: automatic */
     bool is_first_parent, is_no_inside;
     bool is_comparison; /* see comparison.h */
@@ -131,15 +133,9 @@ struct scale bisection_scale(const struct bisection *b);
 /** Brings the posterior up to date. */
 void bisection_refresh(struct bisection *b);
 /** What the posterior allows: go on, or measure the ends again, or a suspect and its parents, or
- *  verify a suspect with fresh builds, or it is finished (then filled into b). */
-enum judgement {
-    JUDGE_SEARCH,
-    JUDGE_ENDS,
-    JUDGE_REPEAT,
-    JUDGE_BESIDE,
-    JUDGE_VERIFY,
-    JUDGE_FINISHED
-};
+ *  take one run of a revision, or verify a suspect with fresh builds, or it is finished (then
+ *  filled into b). */
+enum judgement { JUDGE_SEARCH, JUDGE_ENDS, JUDGE_REPEAT, JUDGE_ONE, JUDGE_VERIFY, JUDGE_FINISHED };
 enum judgement bisection_judge(struct bisection *b, uint32_t *suspect);
 void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum finding finding,
                       const char *why, ...) PRINTF(4, 5);
@@ -147,6 +143,23 @@ void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum findi
 bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside);
 /** With first_parent: the search has found its merge and goes on inside it. */
 bool bisection_is_inside(const struct bisection *b);
+/** How much likelier a change is than none from the runs of two sampled revisions (slots) alone, as
+ *  a log. */
+double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_t other);
+
+/* doubt.c */
+/** Classes that the posterior is sure of, and the commits to be named for them. */
+struct answer {
+    const uint32_t *sure, *named;
+    uint32_t n_sure, n_named;
+};
+/** What is to be asked before an answer is believed: a judgement and its revision; JUDGE_FINISHED:
+ *  nothing more. */
+enum judgement bisection_doubt(struct bisection *b, const struct answer *a, uint32_t *at);
+/** Runs that v lacks before a suspect is named: `is_near` is the suspect or a parent of it, which
+ *  need more where runs go astray; the ends need some before it is verified. 0 where no more can be
+ *  had. */
+uint32_t runs_missing(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near);
 
 /* recall.c */
 void recall_add(struct bisection *b, const struct stored_verification *v);
@@ -226,10 +239,6 @@ json *comparison_posterior_json(const struct bisection *b);
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
-/** Runs that v lacks before a suspect is named: `is_near` is the suspect or a parent of it, which
- *  need more where runs go astray; the ends need some before it is verified. 0 where no more can be
- *  had. */
-uint32_t runs_missing(const struct bisection *b, uint32_t suspect, uint32_t v, bool is_near);
 /** Whether v is among the commits named. */
 bool is_culprit(const struct bisection *b, uint32_t v);
 /** The suspect, its sampled parents and the ends, until each has as many runs as it needs. */

@@ -334,6 +334,8 @@ START_TEST(the_job_dies_with_its_worker)
     AUTO(mem_free) char *here = path_join(source, "here");
     for (int i = 0; i < 500 && !file_exists(here); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    for (int i = 0; i < 500 && !somebody_sleeps("7773"); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     ck_assert(somebody_sleeps("7773"));
     kill(worker, SIGKILL);
     waitpid(worker, NULL, 0);
