@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/schema.h"
+#include "model/metric.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -58,7 +59,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "build.artifacts",    SCHEMA_LIST,      NULL,           0, 0, NULL, 0, "globs of what measuring needs; default the whole tree"},
     {SCHEMA_PROJECT, "build.timeout",      SCHEMA_DURATION,  "20m",          0.001, 7 * DAY_S, NULL, 0, "of the whole build"},
     {SCHEMA_PROJECT, "metrics",            SCHEMA_SECTIONS,  NULL,           0, 0, NULL, 0, "needed; at least one, by names of your choice"},
-    {SCHEMA_PROJECT, "metrics.*.kind",     SCHEMA_CHOICE,    NULL,           0, 0, "value exit wall cpu rss ts counter " RESULT_KINDS, 0, "needed; what is measured"},
+    {SCHEMA_PROJECT, "metrics.*.kind",     SCHEMA_CHOICE,    NULL,           0, 0, "value exit wall cpu rss ts counter syscalls " RESULT_KINDS, 0, "needed; what is measured"},
     {SCHEMA_PROJECT, "metrics.*.command",  SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "needed; run by /bin/sh in a fresh folder with the artifacts"},
     {SCHEMA_PROJECT, "metrics.*.unit",     SCHEMA_TEXT,      "of the kind",  0, 0, NULL, 0, "for people, and what times, sizes and results of formats are turned into"},
     {SCHEMA_PROJECT, "metrics.*.worse",    SCHEMA_CHOICE,    "of the kind",  0, 0, "up down either", 0, "which direction is a regression; up, but of value, auto, bmf, otava and plain: either"},
@@ -75,9 +76,9 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "metrics.*.ready",    SCHEMA_TEXT,      "exit",         0, 0, NULL, 0, "kind ts: exit, line:TEXT, port:N, http:URL or file:PATH; then the program gets SIGTERM, and SIGKILL 5 s later"},
     {SCHEMA_PROJECT, "metrics.*.cold",     SCHEMA_BOOL,      "no",           0, 0, NULL, 0, "kind ts: the page cache of the artifact and of $HOME is dropped before each run"},
     {SCHEMA_PROJECT, "metrics.*.event",    SCHEMA_TEXT,      "instructions", 0, 0, NULL, 0, "kind counter: as perf list has it; instructions (in user space) by callgrind where the machine has no counter"},
-    {SCHEMA_PROJECT, "metrics.*.calls",    SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind syscalls, which is not available in this version"},
-    {SCHEMA_PROJECT, "metrics.*.path",     SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind syscalls"},
-    {SCHEMA_PROJECT, "metrics.*.of",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kinds syscalls and slowsql"},
+    {SCHEMA_PROJECT, "metrics.*.calls",    SCHEMA_TEXT,      METRIC_CALLS,           0, 0, NULL, 0, "kind syscalls: which ones, with + between"},
+    {SCHEMA_PROJECT, "metrics.*.path",     SCHEMA_TEXT,      NULL,          0, 0, NULL, 0, "kind syscalls: on files that match; * and ? match slashes too, as in '*places.sqlite*'"},
+    {SCHEMA_PROJECT, "metrics.*.of",       SCHEMA_CHOICE,    "count",        0, 0, "count time", 0, "kind syscalls: how many, or how long they took"},
     {SCHEMA_PROJECT, "metrics.*.db",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind slowsql, which is not available in this version"},
     {SCHEMA_PROJECT, "metrics.*.statement", SCHEMA_LATER,    NULL,           0, 0, NULL, 0, "of kind slowsql"},
     {SCHEMA_PROJECT, "metrics.*.thread",   SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "of kind slowsql"},

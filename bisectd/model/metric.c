@@ -14,11 +14,13 @@
 #include <string.h>
 
 enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_STATES = 10000, MAX_GROUPS = 64, MAX_EVENT = 64 };
+enum { MAX_CALLS = 32, MAX_CALL_NAME = 64 };
 #define MAX_TIMEOUT_S (7 * 24 * 3600.0)
 
 static const char *const value_keys[] = {"regex", "json", NULL};
 static const char *const ts_keys[] = {"ready", "cold", NULL};
 static const char *const counter_keys[] = {"event", NULL};
+static const char *const syscalls_keys[] = {"calls", "path", "of", NULL};
 static const char *const no_keys[] = {NULL};
 static const char *const result_keys[] = {"suite", "test", "options", "field", NULL};
 static const char *const suite_keys[] = {"suite", "test", "field", NULL};
@@ -35,6 +37,7 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
     [METRIC_RSS]   = {"rss",   "KiB",    WORSE_UP,     ISOLATION_EXCLUSIVE, false, no_keys,    "peak memory of the command"},
     [METRIC_TS]    = {"ts",    "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, ts_keys,    "start-up time: until the program exits, prints a line, opens a port, answers HTTP or creates a file; then it is stopped"},
     [METRIC_COUNTER] = {"counter", "events", WORSE_UP, ISOLATION_EXCLUSIVE, false, counter_keys, "an event such as instructions or page-faults: by perf where the machine counts it, else instructions by callgrind"},
+    [METRIC_SYSCALLS] = {"syscalls", "calls", WORSE_UP, ISOLATION_NONE,     false, syscalls_keys, "number or time of chosen system calls of all its processes, on matching files, counted by strace"},
     [METRIC_AUTO]       = {"auto",       "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, result_keys, "any of the result formats below, told by what it looks like"},
     [METRIC_PERFHERDER] = {"perfherder", "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, result_keys, "PERFHERDER_DATA lines of a log, or a perfherder-data JSON artifact"},
     [METRIC_TALOS]      = {"talos",      "ms",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "browser log of Talos with its report markers, or a Talos log of 2013"},
@@ -55,7 +58,7 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
 static const struct choice kind_choices[] = {
     {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
     {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
-    {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", 0, true}, {"slowsql", 0, true},
+    {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", METRIC_SYSCALLS, false}, {"slowsql", 0, true},
     {"auto", METRIC_AUTO, false}, {"perfherder", METRIC_PERFHERDER, false},
     {"talos", METRIC_TALOS, false}, {"fileio", METRIC_FILEIO, false},
     {"hyperfine", METRIC_HYPERFINE, false}, {"gbench", METRIC_GBENCH, false},
@@ -71,6 +74,8 @@ static const struct choice reduce_choices[] = {
     {"max", REDUCE_MAX, false}, {"sum", REDUCE_SUM, false}, {0}};
 static const struct choice layout_choices[] = {
     {"random", LAYOUT_RANDOM, false}, {"fixed", LAYOUT_FIXED, false}, {0}};
+static const struct choice of_choices[] = {
+    {"count", OF_COUNT, false}, {"time", OF_TIME, false}, {0}};
 static const struct choice on_timeout_choices[] = {
     {"untestable", TIMEOUT_UNTESTABLE, false}, {"bad", TIMEOUT_BAD, false}, {0}};
 const struct choice isolation_choices[] = {
@@ -99,13 +104,14 @@ static const struct field metric_fields[] = {
     {"test",       FIELD_STRING,   AT(test),               0, 1, 4 * KIB, NULL},
     {"options",    FIELD_STRING,   AT(options),            0, 1, 4 * KIB, NULL},
     {"field",      FIELD_STRING,   AT(field),              0, 1, 4 * KIB, NULL},
+    {"calls",      FIELD_STRING,   AT(calls),              0, 1, KIB, NULL},
+    {"path",       FIELD_STRING,   AT(path),               0, 1, 4 * KIB, NULL},
+    {"of",         FIELD_CHOICE,   AT(of),                 0, 0, 0, of_choices},
 };
 
 /* Keys of kinds that this version knows by name alone. */
 static const struct { const char *key, *kind; } later_keys[] = {
-    {"calls", "syscalls"},
-    {"path", "syscalls"}, {"of", "syscalls"}, {"db", "slowsql"}, {"statement", "slowsql"},
-    {"thread", "slowsql"},
+    {"db", "slowsql"}, {"statement", "slowsql"}, {"thread", "slowsql"},
 };
 /* clang-format on */
 
@@ -154,6 +160,8 @@ struct metric *metric_copy(const struct metric *m)
     copy->test = dup_or_null(m->test);
     copy->options = dup_or_null(m->options);
     copy->field = dup_or_null(m->field);
+    copy->calls = dup_or_null(m->calls);
+    copy->path = dup_or_null(m->path);
     return copy;
 }
 
@@ -228,13 +236,24 @@ static enum err_code find_key(const struct metric *m, const char *key, const str
     return ERR_OK;
 }
 
+/* The time of calls is not counted in calls. */
+static void settle_unit(struct metric *m)
+{
+    if (m->of != OF_TIME || strcmp(m->unit, metric_kinds[METRIC_SYSCALLS].unit) != 0)
+        return;
+    mem_free(m->unit);
+    m->unit = mem_dup("ms");
+}
+
 enum err_code metric_set(struct metric *m, const char *key, const char *value, struct err *e)
 {
     const struct field *f = NULL;
 
     if (find_key(m, key, &f, e))
         return ERR_INVALID;
-    return field_read_text(f, value, m, e);
+    enum err_code code = field_read_text(f, value, m, e);
+    settle_unit(m);
+    return code;
 }
 
 enum err_code metric_kind_parse(const char *s, enum metric_kind *out, struct err *e)
@@ -423,6 +442,25 @@ static enum err_code check_event(const char *s, struct err *e)
     return ERR_OK;
 }
 
+static enum err_code check_calls(const char *calls, struct err *e)
+{
+    size_t n = 0;
+
+    for (const char *at = calls;; at++) {
+        const size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        if (len == 0 || len > MAX_CALL_NAME || (at[len] && at[len] != '+'))
+            return err_set(e, ERR_INVALID,
+                           "calls: expected names with + between, such as " METRIC_CALLS ", got "
+                           "%.80s",
+                           calls);
+        if (++n > MAX_CALLS)
+            return err_set(e, ERR_INVALID, "calls: at most %d names", MAX_CALLS);
+        at += len;
+        if (!*at)
+            return ERR_OK;
+    }
+}
+
 enum err_code metric_check(const struct metric *m, struct err *e)
 {
     if (name_check("name", m->name, e))
@@ -437,6 +475,8 @@ enum err_code metric_check(const struct metric *m, struct err *e)
     if (m->on_timeout == TIMEOUT_BAD && m->kind != METRIC_EXIT)
         return err_set(e, ERR_INVALID, "on_timeout: bad is for kind exit alone");
     if (m->file && path_check("file", m->file, e))
+        return ERR_INVALID;
+    if (m->calls && check_calls(m->calls, e))
         return ERR_INVALID;
     if (m->ready && check_ready(m->ready, e))
         return ERR_INVALID;
@@ -483,6 +523,7 @@ enum err_code metric_from_json(const json *v, struct metric **out, struct err *e
         if (!json_is_null(json_at(v, k)) && field_read(f, json_at(v, k), m, e))
             return ERR_INVALID;
     }
+    settle_unit(m);
     if (metric_check(m, e))
         return ERR_INVALID;
     *out = TAKE(m);
@@ -517,6 +558,8 @@ enum isolation metric_isolation(const struct metric *m)
         m->kind == METRIC_COUNTER && (!m->event || strcmp(m->event, "instructions") == 0 ||
                                       strcmp(m->event, "instructions:u") == 0);
 
+    if (m->of == OF_TIME)
+        return ISOLATION_EXCLUSIVE;
     return is_exact ? ISOLATION_NONE : metric_kinds[m->kind].isolation;
 }
 

@@ -17,6 +17,7 @@ enum metric_kind {
     METRIC_RSS,
     METRIC_TS,
     METRIC_COUNTER,
+    METRIC_SYSCALLS,
     /* Result formats; AUTO tells them apart by what they look like. */
     METRIC_AUTO,
     METRIC_PERFHERDER,
@@ -41,6 +42,8 @@ enum reduce { REDUCE_UNSET, REDUCE_MEDIAN, REDUCE_MEAN, REDUCE_MIN, REDUCE_MAX, 
 enum on_timeout { TIMEOUT_UNTESTABLE, TIMEOUT_BAD };
 /** Where stack, heap and libraries of a measured command lie: elsewhere each time, unless fixed. */
 enum layout { LAYOUT_DEFAULT, LAYOUT_RANDOM, LAYOUT_FIXED };
+/** What is made of system calls: their number unless said otherwise. */
+enum metric_of { OF_DEFAULT, OF_COUNT, OF_TIME };
 /** What a metric or project leaves at ISOLATION_DEFAULT is settled by project_isolation(). */
 enum isolation { ISOLATION_DEFAULT, ISOLATION_EXCLUSIVE, ISOLATION_CPUS, ISOLATION_NONE };
 
@@ -61,6 +64,9 @@ extern const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT];
 bool metric_is_results(enum metric_kind kind);
 
 #define METRIC_TIMEOUT_NS INT64_C(600000000000) /* of one run, unless the metric says otherwise */
+
+/** What kind syscalls counts unless it is told: what makes a program wait for the disk. */
+#define METRIC_CALLS "fsync+fdatasync"
 
 struct metric {
     char *name;
@@ -83,6 +89,9 @@ struct metric {
     char *event;            /* counter: as perf calls it; NULL: instructions */
     char *suite, *test, *options, *field; /* result formats: which result (formats/select.h); NULL:
                                              not said */
+    char *calls;            /* syscalls: names with + between; NULL: METRIC_CALLS */
+    char *path;             /* syscalls: glob over a whole path, see trace_glob; NULL: any, and none */
+    enum metric_of of;      /* syscalls */
 };
 
 void metric_free(struct metric *m);

@@ -76,5 +76,8 @@ void kind_ts(const struct observation *o, struct reading *r);
 enum err_code command_counter(const struct metric *m, const char *folder, struct buf *out,
                               struct err *e);
 void kind_counter(const struct observation *o, struct reading *r);
+enum err_code command_syscalls(const struct metric *m, const char *folder, struct buf *out,
+                               struct err *e);
+void kind_syscalls(const struct observation *o, struct reading *r);
 
 #endif

@@ -15,7 +15,9 @@ static const char *kind_with(const char *key)
 {
     static const struct {
         const char *key, *kind;
-    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"}, {"cold", "ts"}, {"event", "counter"}};
+    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"},       {"cold", "ts"},
+               {"event", "counter"},   {"calls", "syscalls"}, {"path", "syscalls"},
+               {"of", "syscalls"}};
 
     for (size_t i = 0; i < LEN(own); i++)
         if (strcmp(own[i].key, key) == 0)

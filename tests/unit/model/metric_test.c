@@ -53,6 +53,14 @@ static const struct {
     {"ts",                                        METRIC_TS,    "cold",       NULL},
     {"ts:cold=yes,ready=line:ready\\, really",     METRIC_TS,    "ready",      "\"line:ready, really\""},
     {"ts:cold=yes",                               METRIC_TS,    "cold",       "true"},
+    {"syscalls",                                  METRIC_SYSCALLS, "unit",    "\"calls\""},
+    {"syscalls",                                  METRIC_SYSCALLS, "worse",   "\"up\""},
+    {"syscalls:calls=fsync,path=*places.sqlite*", METRIC_SYSCALLS, "path",    "\"*places.sqlite*\""},
+    {"syscalls:calls=fsync+fdatasync",            METRIC_SYSCALLS, "calls",   "\"fsync+fdatasync\""},
+    {"syscalls:of=time",                          METRIC_SYSCALLS, "unit",    "\"ms\""},
+    {"syscalls:unit=s,of=time",                   METRIC_SYSCALLS, "unit",    "\"s\""},
+    {"syscalls:of=time,unit=us",                  METRIC_SYSCALLS, "unit",    "\"us\""},
+    {"syscalls:of=count",                         METRIC_SYSCALLS, "unit",    "\"calls\""},
 };
 
 static const struct {
@@ -61,7 +69,9 @@ static const struct {
 } bad_specs[] = {
     {"",                      "expected one of value, exit, wall, cpu, rss"},
     {"walls",                 "Did you mean wall?"},
-    {"syscalls:calls=fsync",  "syscalls is not available in this version"},
+    {"slowsql:db=*",          "slowsql is not available in this version"},
+    {"wall:calls=fsync",      "calls: is a key of kind syscalls, not of wall"},
+    {"syscalls:of=much",      "of: expected one of count, time, got much"},
     {"perfherders",           "Did you mean perfherder?"},
     {"wall:suite=x",          "suite: is a key of kinds auto, perfherder, talos, pytest, perfstat, criterion, gobench, not of wall"},
     {"hyperfine:suite=x",     "suite: is a key of kinds auto"},
@@ -116,6 +126,9 @@ static const struct {
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"((((([]a]{9}){9}){9}){9}){9})\"}", "regex: + and counts"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"x\"}", "regex: has no group"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"(x)\",\"json\":\"/a\"}", "regex: either regex or json"},
+    {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"fsync,fdatasync\"}", "calls: expected names with + between, such as fsync+fdatasync, got fsync,fdatasync"},
+    {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"fsync+\"}", "calls: expected names with + between"},
+    {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"%file\"}", "calls: expected names with + between"},
     {"{\"name\":\"m\",\"kind\":\"ts\",\"command\":\"c\",\"ready\":\"port:0\"}", "ready: expected a port from 1 to 65535, got 0"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"json\":\"p50\"}", "json: expected a JSON pointer"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"file\":\"/etc/passwd\"}", "file: expected a relative path"},
@@ -228,8 +241,9 @@ START_TEST(every_kind_has_a_row)
         ck_assert_uint_eq(kind, i);
         ck_assert(*metric_kinds[i].help);
         ck_assert_int_eq(metric_kinds[i].is_rate, i == METRIC_EXIT);
+        bool is_exact = i == METRIC_EXIT || i == METRIC_SYSCALLS;
         ck_assert_int_eq(metric_kinds[i].isolation,
-                         i == METRIC_EXIT ? ISOLATION_NONE : ISOLATION_EXCLUSIVE);
+                         is_exact ? ISOLATION_NONE : ISOLATION_EXCLUSIVE);
     }
 }
 END_TEST

@@ -174,6 +174,14 @@ static const struct {
      "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: ended before it was ready"},
     {"ts: what has been there all the time says nothing", "ts:ready=file:/etc/passwd,command=sleep 100", "a", false,
      "0/0 cannot 0/1 cannot 0/2 cannot", "cannot measure: /etc/passwd is there before the command was started"},
+    {"syscalls: those of children count too", "syscalls:calls=mkdir,command=mkdir x; (mkdir y z; exec mkdir w)", "aa", false,
+     "0/0 ok=4 1/0 cannot 1/1 cannot 1/2 cannot", "cannot measure: exited 1: "},
+    {"syscalls: on files that match", "syscalls:calls=unlinkat+mkdir,path=*/y*,command=mkdir $TMPDIR/y1 $TMPDIR/z $TMPDIR/y2; rmdir $TMPDIR/*", "ab", false,
+     "0/0 ok=2 1/0 ok=2", NULL},
+    {"syscalls: none is a number", "syscalls:command=true", "a", false, "0/0 ok=0", NULL},
+    {"syscalls: quotes and dollars are the command's", "syscalls:calls=mkdir,path=*/a'b\\,$c,command=x='$c'; mkdir \"$TMPDIR/a'b\\,$x\"", "a", false, "0/0 ok=1", NULL},
+    {"syscalls: a name that there is not", "syscalls:calls=fsynk,command=true", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "fsynk"},
+    {"syscalls: a crash cannot be measured", "syscalls:command=kill -SEGV $$", "a", false, "0/0 cannot 0/1 cannot 0/2 cannot", "signal 11"},
     {"output without end is cut and cannot be measured", "value:command=head -c 20000000 /dev/zero | tr '\\\\0' 1", "a", false,
      "0/0 cannot 0/1 cannot 0/2 cannot", "more than"},
 };
@@ -317,6 +325,43 @@ START_TEST(an_event_that_nobody_knows_is_refused)
 }
 END_TEST
 
+START_TEST(syscalls_say_which_files)
+{
+    AUTO(got_fini)
+    struct got g =
+        take("syscalls:calls=mkdir,command=mkdir $TMPDIR/y; mkdir $TMPDIR/y || true", "a", true);
+
+    ck_assert_str_eq(buf_str(&g.shown), "0/0 ok=2");
+    ck_assert_msg(strstr(buf_str(&g.log), "       2 mkdir /tmp/schedule-test-") != NULL, "%s",
+                  buf_str(&g.log));
+}
+END_TEST
+
+START_TEST(time_in_calls_is_measured)
+{
+    AUTO(got_fini)
+    struct got g = take("syscalls:of=time,calls=clock_nanosleep,command=sleep .05", "ab", true);
+
+    ck_assert_uint_eq(g.n, 2);
+    for (size_t i = 0; i < g.n; i++)
+        ck_assert_msg(g.runs[i].status == RUN_OK && g.runs[i].value >= 50 && g.runs[i].value < 5000,
+                      "%s\n%s", buf_str(&g.shown), buf_str(&g.log));
+}
+END_TEST
+
+START_TEST(a_worker_without_strace_says_which_package)
+{
+    AUTO(mem_free) char *path = mem_dup(getenv("PATH"));
+
+    setenv("PATH", "/nowhere", 1);
+    AUTO(got_fini) struct got g = take("syscalls:command=true", "aa", true);
+    setenv("PATH", path, 1);
+    ck_assert_str_eq(buf_str(&g.shown), "0/0 cannot 1/0 skipped");
+    ck_assert_str_eq(g.runs[0].reason, "cannot measure: this worker has no strace, which the "
+                                       "metric needs: install the package strace");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("schedule");
@@ -326,6 +371,9 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, runs_end_as_claimed, 0, LEN(rows));
     tcase_add_test(tc, revisions_share_one_path);
+    tcase_add_test(tc, syscalls_say_which_files);
+    tcase_add_test(tc, time_in_calls_is_measured);
+    tcase_add_test(tc, a_worker_without_strace_says_which_package);
     tcase_add_test(tc, what_is_taken_from_outside_has_its_unit);
     tcase_add_test(tc, software_events_are_counted);
     tcase_add_test(tc, instructions_are_the_same_each_time);
