@@ -182,7 +182,6 @@ START_TEST(open_files_have_a_limit)
     const struct trace_filter filter = {.calls = syncs};
     AUTO(trace_free) struct trace *t = trace_new(&filter, table);
     AUTO(buf_fini) struct buf log = {0};
-    AUTO(buf_fini) struct buf got = {0};
 
     for (int pid = 1; pid <= 300; pid++) {
         for (int fd = 3; fd < 1003; fd++)
