@@ -20,6 +20,18 @@ static void write_case(const struct command *c, struct buf *out)
     buf_adds(out, "\" ;;\n");
 }
 
+/** The second words of commands of two, where only the first is there. */
+static void write_second_words(struct buf *out)
+{
+    for (size_t i = 0; i < n_commands; i++) {
+        size_t n = strcspn(commands[i]->name, " ");
+        if (commands[i]->name[n])
+            buf_printf(out,
+                       "    [ \"$COMP_CWORD $command\" = \"2 %.*s\" ] && words=\"$words %s\"\n",
+                       (int)n, commands[i]->name, commands[i]->name + n + 1);
+    }
+}
+
 static void write_values(struct buf *out)
 {
     buf_adds(out, "    case \"$before\" in\n"
@@ -38,13 +50,18 @@ static void write_script(const char *shell, struct buf *out)
         buf_adds(out, "autoload -Uz bashcompinit && bashcompinit\n");
     buf_adds(out, "_bisectctl() {\n"
                   "    local now=\"${COMP_WORDS[COMP_CWORD]}\" "
-                  "before=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"${COMP_WORDS[1]}\" words=\n"
-                  "    [ \"$command\" = config ] && command=\"config check\"\n");
+                  "before=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"${COMP_WORDS[1]}\" words=\n");
+    for (size_t i = 0; i < n_commands; i++)
+        if (strchr(commands[i]->name, ' '))
+            buf_printf(out, "    [ \"$command ${COMP_WORDS[2]}\" = \"%s\" ] && command=\"%s\"\n",
+                       commands[i]->name, commands[i]->name);
     write_values(out);
     buf_adds(out, "    case \"$command\" in\n");
     for (size_t i = 0; i < n_commands; i++)
         write_case(commands[i], out);
-    buf_adds(out, "    esac\n    if [ \"$COMP_CWORD\" = 1 ]; then words=\"");
+    buf_adds(out, "    esac\n");
+    write_second_words(out);
+    buf_adds(out, "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"");
     for (size_t i = 0; i < n_commands; i++)
         buf_printf(out, "%.*s ", (int)strcspn(commands[i]->name, " "), commands[i]->name);
     buf_adds(out, "help\"; fi\n"
