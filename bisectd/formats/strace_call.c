@@ -327,11 +327,13 @@ enum strace_form strace_call_read(const char *s, size_t n, struct strace_call *c
 
 bool strace_number(struct strace_text arg, int64_t *out)
 {
+    if (!arg.s)
+        return false;
     if (starts(arg.s, arg.s + arg.n, "AT_FDCWD")) {
         *out = -100;
         return true;
     }
-    return arg.s && read_number(arg.s, arg.s + arg.n, out) != NULL;
+    return read_number(arg.s, arg.s + arg.n, out) != NULL;
 }
 
 /** "/x (deleted)" of older versions, "/dev/null<char 1:3>". */
@@ -352,11 +354,12 @@ static size_t without_marks(const char *s, size_t n)
 
 struct strace_text strace_file(struct strace_text arg)
 {
-    const char *end = arg.s + arg.n;
     const char *open = arg.s ? memchr(arg.s, '<', arg.n) : NULL;
 
-    if (!open || !opens_file(arg.s, open, end) ||
-        !(is_digit(*arg.s) || *arg.s == '-' || *arg.s == 'A'))
+    if (!open)
+        return absent;
+    const char *end = arg.s + arg.n;
+    if (!opens_file(arg.s, open, end) || !(is_digit(*arg.s) || *arg.s == '-' || *arg.s == 'A'))
         return absent;
     const char *close = file_end(open + 1, end);
     if (!close)
@@ -369,11 +372,9 @@ struct strace_text strace_file(struct strace_text arg)
 
 struct strace_text strace_string(struct strace_text arg)
 {
-    const char *end = arg.s + arg.n;
-
     if (arg.n < 2 || arg.s[0] != '"')
         return absent;
-    const char *behind = skip_string(arg.s + 1, end);
+    const char *behind = skip_string(arg.s + 1, arg.s + arg.n);
     return behind ? (struct strace_text){arg.s + 1, (size_t)(behind - arg.s - 2)} : absent;
 }
 
@@ -414,7 +415,7 @@ static const char *read_escape(const char *p, const char *end, unsigned *out)
 
 void strace_unescape(struct strace_text text, char *out, size_t room)
 {
-    const char *p = text.s, *end = text.s + text.n;
+    const char *p = text.s, *end = text.n ? text.s + text.n : text.s;
     size_t len = 0;
 
     while (p < end && len + 1 < room) {
