@@ -5,7 +5,7 @@
 #include "formats/strace_front.h"
 #include <string.h>
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024, HELD_LINES = 1000 /* a rest that comes later is no rest */ };
 
 /** The first part of a call. */
 struct open_call {
@@ -24,7 +24,12 @@ struct strace {
     struct buf clean;  /* one without colours */
     struct buf joined; /* a call put together again */
     bool is_skipping;  /* the rest of a line that is too long */
-    struct buf held;   /* of a call that a note of strace broke in two on the terminal */
+    /* A call may be broken in two on a terminal, by a note of strace or by what the program writes
+     * there; its rest is in a later line, without anything in front. */
+    struct buf held;          /* a line up to where it breaks */
+    uint64_t held_at;         /* tally.lines then */
+    struct strace_text whole; /* the line that is being read */
+    bool is_joined;           /* it is such a call, put together again */
     struct strace_sums sums;
     uint64_t calls_before; /* tally.calls when this log began */
     struct strace_pids pids;
@@ -103,6 +108,15 @@ static bool starts(const char *p, const char *end, const char *with)
 static void reject(struct strace *s, enum strace_reject why)
 {
     s->tally.rejects[why]++;
+}
+
+static void hold(struct strace *s, const char *p, size_t n)
+{
+    if (s->held.len)
+        reject(s, STRACE_CUT);
+    buf_clear(&s->held);
+    buf_add(&s->held, p, n);
+    s->held_at = s->tally.lines;
 }
 
 /* ---- unfinished calls ---- */
@@ -201,7 +215,10 @@ static bool read_call(struct strace *s, const struct strace_front *f, const char
         tell_call(s, &c);
         break;
     default:
-        reject(s, STRACE_CUT);
+        if (s->is_joined)
+            reject(s, STRACE_CUT);
+        else
+            hold(s, s->whole.s, s->whole.n);
         break;
     }
     return true;
@@ -331,10 +348,7 @@ static bool hold_front_of_note(struct strace *s, const char *p, const char *end)
     const char *at = memmem(p, (size_t)(end - p), note, sizeof(note) - 1);
     if (!at || at == p)
         return false;
-    if (s->held.len)
-        reject(s, STRACE_CUT);
-    buf_clear(&s->held);
-    buf_add(&s->held, p, (size_t)(at - p));
+    hold(s, p, (size_t)(at - p));
     return read_note(s, at + 8, end);
 }
 
@@ -342,6 +356,25 @@ static bool hold_front_of_note(struct strace *s, const char *p, const char *end)
 static bool is_rest(const char *p, const char *end)
 {
     return strchr(",)]}|", *p) != NULL || starts(p, end, " <unfinished ...>");
+}
+
+/** Puts the line behind what is held, into `whole`, if it belongs there. */
+static void join_held(struct strace *s, struct buf *whole)
+{
+    const char *p = s->whole.s;
+
+    s->is_joined = false;
+    if (s->held.len && s->tally.lines - s->held_at > HELD_LINES) {
+        reject(s, STRACE_CUT);
+        buf_clear(&s->held);
+    }
+    if (!s->held.len || !is_rest(p, p + s->whole.n))
+        return;
+    *whole = s->held;
+    s->held = (struct buf){0};
+    buf_add(whole, p, s->whole.n);
+    s->whole = (struct strace_text){whole->data, whole->len};
+    s->is_joined = true;
 }
 
 static void read_sum(struct strace *s, const struct strace_sum *row)
@@ -369,13 +402,10 @@ static void read_line(struct strace *s, const char *p, const char *end)
     if (hold_front_of_note(s, p, end))
         return;
     AUTO(buf_fini) struct buf whole = {0};
-    if (s->held.len && is_rest(p, end)) {
-        whole = s->held;
-        s->held = (struct buf){0};
-        buf_add(&whole, p, (size_t)(end - p));
-        p = whole.data;
-        end = p + whole.len;
-    }
+    s->whole = (struct strace_text){p, (size_t)(end - p)};
+    join_held(s, &whole);
+    p = s->whole.s;
+    end = p + s->whole.n;
     const char *event = strace_front_read(&s->pids, p, end, &f);
     if (event < end && read_event(s, &f, event, end))
         return;

@@ -211,6 +211,12 @@ static const struct {
      "[pid  7] clone(flags=SIGCHLDstrace: Process 9 attached\n <unfinished ...>\n[pid  9] fsync(3) = 0\n[pid  7] <... clone resumed>) = 9\n",
      "9 fsync(3) 0\n0 clone(flags=SIGCHLD) 9\n"},
 
+    {"what the program writes in the middle of its write",
+     "write(2, \"a\\nb\\n\", 4a\nb\n)                  = 4 <0.001>\nwrite(1, \"ok> \", 4ok> ) = 4\n",
+     "0 write(2|\"a\\nb\\n\"|4a) 4 took 1000000\n0 write(1|\"ok> \"|4ok>) 4\nunknown=1\n"},
+    {"a rest that does not fit", "fsync(3</p/x\n) = 0\nfsync(4) = 0\n", "0 fsync(4) 0\ncut=1\n"},
+    {"a rest without a beginning", ") = 0\nfsync(4) = 0\n", "0 fsync(4) 0\nunknown=1\n"},
+
     /* -c */
     {"a table",
      "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------------\n"
