@@ -95,7 +95,8 @@ static enum err_code list_folder(const char *folder, const char *prefix, struct 
             add_log(l, folder, d->d_name);
     }
     closedir(dir);
-    qsort(l->items, l->n, sizeof(*l->items), by_pid);
+    if (l->n > 0)
+        qsort(l->items, l->n, sizeof(*l->items), by_pid);
     return ERR_OK;
 }
 

@@ -24,6 +24,7 @@ struct strace {
     struct buf clean;  /* one without colours */
     struct buf joined; /* a call put together again */
     bool is_skipping;  /* the rest of a line that is too long */
+    bool is_last;      /* a line without its end: where the log was cut off */
     /* A call may be broken in two on a terminal, by a note of strace or by what the program writes
      * there; its rest is in a later line, without anything in front. */
     struct buf held;          /* a line up to where it breaks */
@@ -413,7 +414,7 @@ static void read_line(struct strace *s, const char *p, const char *end)
     if (kind == STRACE_SUMS_ROW)
         read_sum(s, &row);
     else if (kind == STRACE_SUMS_NOT)
-        reject(s, STRACE_UNKNOWN);
+        reject(s, s->is_last ? STRACE_CUT : STRACE_UNKNOWN);
 }
 
 void strace_begin(struct strace *s, int64_t pid)
@@ -485,8 +486,10 @@ static void drop_all(struct strace *s, bool is_of_log)
 
 void strace_end(struct strace *s)
 {
+    s->is_last = true;
     if (s->line.len || s->is_skipping)
         end_line(s);
+    s->is_last = false;
     if (s->held.len)
         reject(s, STRACE_CUT);
     buf_clear(&s->held);

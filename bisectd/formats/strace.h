@@ -31,7 +31,7 @@ enum {
 /** Why a line, or a part of a call, is not what it should be. */
 enum strace_reject {
     STRACE_UNKNOWN,      /* a line that strace does not write */
-    STRACE_CUT,          /* a call that ends within the line */
+    STRACE_CUT,          /* a call that ends within the line, or the last line, cut off anywhere */
     STRACE_TOO_LONG,     /* a line longer than the limit */
     STRACE_NO_BEGINNING, /* resumed, and its beginning is not in the log: counted, without a path */
     STRACE_NO_END,       /* unfinished, and its end is not in the log: not counted */

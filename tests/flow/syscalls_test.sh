@@ -5,6 +5,10 @@
 
 export PATH=$BISECTD_SUPPORT:$PATH
 cd "$work"
+no_leaks="ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" # a sanitizer cannot look for them while traced
+traced() { # OPTION... COMMAND...
+    env "$no_leaks" strace "$@"
+}
 
 diff_json() { # BEFORE AFTER [ARGUMENT...]
     run 0 bisectctl syscalls diff "$@" --json
@@ -64,7 +68,7 @@ hundred() { # SYNCS
 export -f hundred
 trace() { # FOLDER SYNCS OPTION...
     mkdir -p "$1"
-    strace "${@:3}" -o "$1/t" -e trace=fsync,openat,close,clone,fork,vfork,execve,dup2 bash -c "hundred $2"
+    traced "${@:3}" -o "$1/t" -e trace=fsync,openat,close,clone,fork,vfork,execve,dup2 bash -c "hundred $2"
 }
 by_grep() { # PATTERN FILE...
     grep -hE "${@:1:1}" "${@:2}" | wc -l
@@ -104,8 +108,8 @@ run 0 bisectctl syscalls diff before bare
 says 'strace -y'
 
 claim "one log of all processes, in a file or from a terminal, tells the same"
-strace -f -y -o f.log -e trace=fsync bash -c 'hundred 3'
-strace -f -y -e trace=fsync bash -c 'hundred 3' 2>terminal.log
+traced -f -y -o f.log -e trace=fsync bash -c 'hundred 3'
+traced -f -y -e trace=fsync bash -c 'hundred 3' 2>terminal.log
 for log in f.log terminal.log; do
     diff_json /dev/null $log --path '*places.sqlite*'
     json '.after.selected == 400 and .after.rejects == {}'
@@ -119,13 +123,13 @@ json '.before.rejects | keys - ["cut", "no_end"] == []'
 
 claim "a file name that looks like strace's own words is a file name"
 name='<... fsync resumed>) = 0 (x).db'
-strace -f -y -o odd.log -e trace=fsync callmany 5 7 "$name"
+traced -f -y -o odd.log -e trace=fsync callmany 5 7 "$name"
 diff_json /dev/null odd.log
 counts "$work/$name" 0 7
 
 claim "tables of strace -c are compared too"
-strace -f -c -w -e trace=fsync,openat -o table.before callmany 5 2 x
-strace -f -c -w -e trace=fsync,openat -o table.after callmany 5 9 x
+traced -f -c -w -e trace=fsync,openat -o table.before callmany 5 2 x
+traced -f -c -w -e trace=fsync,openat -o table.after callmany 5 9 x
 diff_json table.before table.after
 json '.differences[0] | .call == "fsync" and .count == [2, 9] and .path == ""'
 
@@ -158,6 +162,6 @@ says '[0-9]+ fdatasync .*/notes\.db \('
 
 claim "time in calls is a metric of its own, in milliseconds"
 line_repo line --commits 3 --culprit 2 --levels 5,200
-bisect 0 line --measure 'callmany 0 $(cat level) $BISECTD_OUT/x' --metric syscalls:of=time
+bisect 0 line --measure "$no_leaks"' callmany 0 $(cat level) $BISECTD_OUT/x' --metric syscalls:of=time
 is_culprit "$answer"
 json '.metric.unit == "ms"'

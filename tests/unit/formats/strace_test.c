@@ -194,6 +194,8 @@ static const struct {
     {"empty lines", "\n\n", ""},
     {"lines of others", "hello\nmake: *** [all] Error 1\nfoo\n", "unknown=3\n"},
     {"a call cut off", "fsync(3</p/pl\nopenat(AT_FDCWD, \"abc\nread(3, \"x\", 5\nread(3) = \nread(3)", "cut=5\n"},
+    {"a last line cut off anywhere", "12 fsync(3) = 0\n12 <... fs", "12 fsync(3) 0\ncut=1\n"},
+    {"a last line cut off in its front", "12 fsync(3) = 0\n1", "12 fsync(3) 0\ncut=1\n"},
     {"the last line, whole but for its end", "fsync(3) = 0\nfsync(4) = 0", "0 fsync(3) 0\n0 fsync(4) 0\n"},
 
     /* On a terminal */
