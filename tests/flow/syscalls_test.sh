@@ -161,7 +161,13 @@ says '[0-9]+ fdatasync .*/notes\.db-journal \('
 says '[0-9]+ fdatasync .*/notes\.db \('
 
 claim "time in calls is a metric of its own, in milliseconds"
-line_repo line --commits 3 --culprit 2 --levels 5,200
+line_repo line --commits 3 --culprit 2 --levels 5,40
 bisect 0 line --measure "$no_leaks"' callmany 0 $(cat level) $BISECTD_OUT/x' --metric syscalls:of=time
 is_culprit "$answer"
 json '.metric.unit == "ms"'
+
+claim "calls are counted within the walls of bubblewrap too"
+bisect 0 line --sandbox bubblewrap --metric 'syscalls:calls=fsync,path=/job/out/x' --store walls \
+    --measure 'for i in $(seq $(cat level)); do dd if=/dev/null of=$BISECTD_OUT/x conv=fsync status=none; done'
+is_culprit "$answer"
+json '.culprits[0].delta == 35'
