@@ -26,13 +26,18 @@ const struct command *const commands[] = {
     &command_export,
     &command_calibration,
     &command_doctor,
+    &command_slowsql_report,
+    &command_slowsql_compare,
+    &command_slowsql_map,
+    &command_slowsql_combine,
+    &command_slowsql_reduce,
     &command_config_check,
     &command_completion,
 };
 /* clang-format on */
 const size_t n_commands = LEN(commands);
 
-enum { NAME_COLUMNS = 14, NAMES_MOST = 32 };
+enum { NAME_COLUMNS = 17, NAMES_MOST = 32 };
 
 const struct command *command_find(int argc, const char *const *argv, int *n_used)
 {

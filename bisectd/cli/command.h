@@ -34,6 +34,8 @@ extern const size_t n_commands;
 
 extern const struct command command_compare, command_calibration, command_doctor;
 extern const struct command command_syscalls_diff;
+extern const struct command command_slowsql_map, command_slowsql_combine, command_slowsql_reduce,
+    command_slowsql_report, command_slowsql_compare;
 extern const struct command command_run, command_submit, command_list, command_show, command_watch,
     command_log, command_cancel, command_explain, command_plan, command_simulate, command_history,
     command_config_check, command_replay, command_export, command_completion;

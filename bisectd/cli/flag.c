@@ -27,6 +27,7 @@ void options_init(struct options *o)
         .stored = -1,
         .repeats = -1,
         .checks = -1,
+        .jobs = -1,
         .build_cost = -1,
         .broken = -1,
     };
@@ -36,6 +37,7 @@ void options_fini(struct options *o)
 {
     strings_fini(&o->build);
     strings_fini(&o->artifact);
+    strings_fini(&o->claims);
 }
 
 static enum err_code read_percent(const char *text, double *out, struct err *e)

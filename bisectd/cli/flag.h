@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OPTIONS_WORDS = 4 };
+enum { OPTIONS_WORDS = 4096 };
 
 /** What a command line said. Strings are borrowed from argv; NULL, false or negative: not said. */
 struct options {
@@ -40,6 +40,12 @@ struct options {
     bool verify;
     /* syscalls diff */
     const char *path, *call;
+    /* slowsql */
+    const char *submitted, *build_range, *channel, *db, *statement, *thread, *by, *sessions;
+    const char *before_build, *after_build, *before_submitted, *after_submitted, *builds, *builds_platform;
+    struct strings claims;
+    int64_t jobs;
+    bool bisect, lines;
     /* calibration */
     int64_t checks;
     bool check_all;

@@ -6,6 +6,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/question.h"
+#include "cli/submit.h"
 #include "cli/terminal.h"
 #include "commits/home.h"
 #include <stdio.h>
@@ -112,22 +113,31 @@ static void say(const struct options *o, const struct client *c, const char *id,
     buf_addc(out, '\n');
 }
 
-static int run(const struct options *o)
+enum err_code submit_question(const struct options *o, json **answer, struct buf *said,
+                              struct err *e)
 {
     AUTO(client_free) struct client *c = NULL;
     AUTO(json_free) json *body = NULL;
+    AUTO(json_free) json *got = NULL;
+    const char *id = NULL;
+
+    if (question(o, &body, e) || client_open(o, CLIENT_SERVICE, &c, e) ||
+        client_post(c, "/bisections", body, &got, e) || json_need_str(got, "id", &id, e))
+        return e->code;
+    say(o, c, id, json_bool(json_at(got, "joined"), false), said);
+    *answer = TAKE(got);
+    return ERR_OK;
+}
+
+static int run(const struct options *o)
+{
     AUTO(json_free) json *answer = NULL;
     AUTO(buf_fini) struct buf text = {0};
-    const char *id = NULL;
     struct err e = {0};
 
-    if (question(o, &body, &e) || client_open(o, CLIENT_SERVICE, &c, &e) ||
-        client_post(c, "/bisections", body, &answer, &e) || json_need_str(answer, "id", &id, &e))
+    if (submit_question(o, &answer, &text, &e))
         return fail(o, &e);
-    if (o->json)
-        return print_json(answer, EXIT_DONE);
-    say(o, c, id, json_bool(json_at(answer, "joined"), false), &text);
-    return print_text(&text, EXIT_DONE);
+    return o->json ? print_json(answer, EXIT_DONE) : print_text(&text, EXIT_DONE);
 }
 
 const struct command command_submit = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/figure.h"
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Steps of one quantity, the largest first: the first one that the value reaches is used. */
@@ -124,6 +126,19 @@ void figure_probability(struct buf *out, double p)
         buf_adds(out, "under 0.1 %");
     else
         buf_printf(out, "%.1f %%", percent);
+}
+
+void figure_grouped(struct buf *out, int64_t n)
+{
+    char digits[32];
+    int len = snprintf(digits, sizeof(digits), "%" PRId64, n);
+    int first = n < 0 ? 1 : 0;
+
+    for (int i = 0; i < len; i++) {
+        if (i > first && (len - i) % 3 == 0)
+            buf_addc(out, ',');
+        buf_addc(out, digits[i]);
+    }
 }
 
 void figure_count(struct buf *out, uint64_t n, const char *one, const char *many)

@@ -26,6 +26,8 @@ void figure_ratio(struct buf *out, double ratio);
 void figure_effect(struct buf *out, double percent, const char *unit);
 /** "99.3 %", "over 99.9 %", "under 0.1 %". */
 void figure_probability(struct buf *out, double p);
+/** "25,024". */
+void figure_grouped(struct buf *out, int64_t n);
 /** "1 build", "7 builds". */
 void figure_count(struct buf *out, uint64_t n, const char *one, const char *many);
 

@@ -115,12 +115,17 @@ END_TEST
 
 START_TEST(too_many_words_are_refused)
 {
-    static const char *const argv[] = {"a", "b", "c", "d", "e"};
+    static const char *argv[OPTIONS_WORDS + 1];
     AUTO(options_fini) struct options o;
     struct err e = {0};
 
+    for (size_t i = 0; i < OPTIONS_WORDS; i++)
+        argv[i] = "a";
+    argv[OPTIONS_WORDS] = "e";
     options_init(&o);
-    ck_assert(flags_parse(flags, LEN(flags), LEN(argv), argv, &o, &e) == ERR_INVALID);
+    ck_assert(flags_parse(flags, LEN(flags), OPTIONS_WORDS, argv, &o, &e) == ERR_OK);
+    options_init(&o);
+    ck_assert(flags_parse(flags, LEN(flags), OPTIONS_WORDS + 1, argv, &o, &e) == ERR_INVALID);
     ck_assert_ptr_nonnull(strstr(e.text, "\"e\""));
 }
 END_TEST

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/slowsql_gather.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cli/terminal.h"
+#include "formats/slowsql_line.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { JOBS_MOST = 256 };
+
+/** What the threads share. */
+struct team {
+    const struct gather_input *in;
+    struct feed *feed;
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t turned;
+    uint64_t turn; /* the chunk whose lines are to be written next */
+    int fd;        /* for mapped lines; -1: gather */
+    struct err failure;
+};
+
+/** One thread. */
+struct hand {
+    struct team *team;
+    pthread_t thread;
+    struct telemetry_reader *reader;
+    struct slowsql_mapped mapped;
+    struct buf lines; /* mapped, of one chunk */
+    struct gathered *found;
+    size_t reports_cap, items_cap;
+};
+
+void gathered_free(struct gathered *g)
+{
+    if (!g)
+        return;
+    tally_free(g->tally);
+    mem_free(g->reports);
+    mem_free(g->items);
+    mem_free(g);
+}
+
+static struct gathered *gathered_new(void)
+{
+    struct gathered *g = mem_alloc(sizeof(*g));
+
+    g->tally = tally_new();
+    return g;
+}
+
+/* Documents */
+
+static uint32_t row_of(struct tally *t, const struct slowsql_mapped *m, size_t i)
+{
+    return (uint32_t)tally_at(t, m->keys.data + m->items[i].key_at, m->items[i].n_key);
+}
+
+/** Keeps what a report says until all are there. */
+static void keep_report(struct hand *h, uint64_t anonymous)
+{
+    const struct slowsql_mapped *m = &h->mapped;
+    struct gathered *g = h->found;
+
+    if (g->n_reports == h->reports_cap) {
+        h->reports_cap = h->reports_cap ? 2 * h->reports_cap : 1024;
+        g->reports = mem_resize(g->reports, h->reports_cap, sizeof(*g->reports));
+    }
+    if (g->n_items + m->n > h->items_cap) {
+        h->items_cap = 2 * (g->n_items + m->n);
+        g->items = mem_resize(g->items, h->items_cap, sizeof(*g->items));
+    }
+    g->reports[g->n_reports++] = (struct gathered_report){
+        .client = m->client ? m->client : anonymous,
+        .session = m->session.len ? tally_hash(m->session.data, m->session.len) | 1 : 0,
+        .order = m->order,
+        .row = row_of(g->tally, m, 0),
+        .n_items = (uint32_t)m->n - 1,
+        .first_item = g->n_items,
+        .has_time = m->has_time};
+    for (size_t i = 1; i < m->n; i++)
+        g->items[g->n_items++] = (struct gathered_item){
+            row_of(g->tally, m, i), m->items[i].sums.count, m->items[i].sums.total_ms};
+}
+
+static void take_mapped(struct hand *h, uint64_t anonymous)
+{
+    const struct slowsql_mapped *m = &h->mapped;
+
+    if (h->team->fd >= 0) {
+        slowsql_lines_of(m, &h->lines);
+        return;
+    }
+    slowsql_tally_notes(m, h->found->tally);
+    if (m->fate != FATE_COUNTED)
+        return;
+    if (m->session.len || h->team->in->wants_clients) {
+        keep_report(h, anonymous);
+        return;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        tally_add(h->found->tally, row_of(h->found->tally, m, i), &m->items[i].sums);
+}
+
+static void take_document(struct hand *h, const char *line, size_t n, uint64_t anonymous)
+{
+    struct telemetry t;
+
+    telemetry_read(h->reader, line, n, &t);
+    slowsql_map(h->team->in->question, &t, &h->mapped);
+    take_mapped(h, anonymous);
+}
+
+static void take_too_long(struct hand *h)
+{
+    struct telemetry t = {.fault = REJECT_TOO_LONG};
+
+    slowsql_map(h->team->in->question, &t, &h->mapped);
+    take_mapped(h, 0);
+}
+
+/** A line that came out of reduce. */
+static enum err_code take_reduced(struct hand *h, const char *text, size_t n, struct err *e)
+{
+    struct slowsql_line line;
+    enum err_code rc = slowsql_line_parse(text, n, &line, e);
+
+    if (!rc && (h->team->fd >= 0 || line.kind == LINE_SESSION)) {
+        rc = err_set(e, ERR_INVALID, "a line that is mapped already");
+        err_hint(e, h->team->fd >= 0 ? "map reads telemetry documents."
+                                     : "Reduce first: LC_ALL=C sort | bisectctl slowsql reduce.");
+    }
+    if (rc)
+        return rc;
+    h->found->is_reduced = true;
+    tally_add(h->found->tally, tally_at(h->found->tally, line.key.s, line.key.n), &line.sums);
+    return ERR_OK;
+}
+
+/* Threads */
+
+static enum err_code take_chunk(struct hand *h, const struct chunk *c, struct err *e)
+{
+    const char *p = buf_str(&c->bytes), *end = p + c->bytes.len;
+    const char *const start = p;
+
+    buf_clear(&h->lines);
+    for (unsigned i = 0; i < c->n_too_long; i++)
+        take_too_long(h);
+    while (p < end) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((stop ? stop : end) - p);
+        const char *first = skim_space(p, p + n);
+        enum err_code rc = ERR_OK;
+
+        if (first < p + n && *first == '[')
+            rc = take_reduced(h, p, n, e);
+        else if (first < p + n)
+            take_document(h, p, n, mix64(c->offset + (uint64_t)(p - start)) ^ c->source);
+        if (rc)
+            return rc;
+        p += n + (stop != NULL);
+    }
+    return ERR_OK;
+}
+
+/** Writes when all chunks before this one are written. */
+static enum err_code write_in_turn(struct hand *h, uint64_t number, struct err *e)
+{
+    struct team *t = h->team;
+    enum err_code rc = ERR_OK;
+
+    pthread_mutex_lock(&t->lock);
+    while (t->turn != number && !t->failure.code)
+        pthread_cond_wait(&t->turned, &t->lock);
+    if (!t->failure.code)
+        rc = terminal_write(t->fd, &h->lines, e);
+    t->turn++;
+    pthread_cond_broadcast(&t->turned);
+    pthread_mutex_unlock(&t->lock);
+    return rc;
+}
+
+static bool has_failed(struct team *t, const struct err *e)
+{
+    pthread_mutex_lock(&t->lock);
+    if (e->code && !t->failure.code) {
+        t->failure = *e;
+        pthread_cond_broadcast(&t->turned);
+    }
+    bool has = t->failure.code != ERR_OK;
+    pthread_mutex_unlock(&t->lock);
+    return has;
+}
+
+static void *work(void *hand)
+{
+    struct hand *h = hand;
+    struct chunk c = {0};
+    struct err e = {0};
+    bool has = false;
+
+    do {
+        if (!feed_next(h->team->feed, &c, &has, &e) && has && !take_chunk(h, &c, &e) &&
+            h->team->fd >= 0)
+            (void)write_in_turn(h, c.number, &e);
+    } while (!has_failed(h->team, &e) && has);
+    buf_fini(&c.bytes);
+    return NULL;
+}
+
+static size_t n_jobs(int64_t asked)
+{
+    long n = asked > 0 ? (long)asked : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > JOBS_MOST ? JOBS_MOST : (size_t)n;
+}
+
+static void run_team(struct team *t, struct hand *hands, size_t n)
+{
+    size_t n_started = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        hands[i].team = t;
+        hands[i].reader = telemetry_reader_new();
+        hands[i].found = gathered_new();
+    }
+    for (size_t i = 1; i < n; i++)
+        n_started +=
+            pthread_create(&hands[n_started + 1].thread, NULL, work, &hands[n_started + 1]) == 0;
+    work(&hands[0]);
+    for (size_t i = 1; i <= n_started; i++)
+        pthread_join(hands[i].thread, NULL);
+    for (size_t i = 0; i < n; i++) {
+        telemetry_reader_free(hands[i].reader);
+        slowsql_mapped_fini(&hands[i].mapped);
+        buf_fini(&hands[i].lines);
+    }
+}
+
+/** Starts, waits, and leaves what was found in the hands. */
+static enum err_code gather_all(const struct gather_input *in, int fd, struct hand *hands, size_t n,
+                                struct err *e)
+{
+    AUTO(feed_free) struct feed *feed = NULL;
+    struct team team = {.in = in, .fd = fd};
+
+    enum err_code rc =
+        feed_new(in->paths, in->n_paths, fd >= 0 ? FEED_IN_ORDER : FEED_ANY_ORDER, &feed, e);
+    if (rc)
+        return rc;
+    team.feed = feed;
+    pthread_mutex_init(&team.lock, NULL);
+    pthread_cond_init(&team.turned, NULL);
+    run_team(&team, hands, n);
+    pthread_mutex_destroy(&team.lock);
+    pthread_cond_destroy(&team.turned);
+    if (team.failure.code && e)
+        *e = team.failure;
+    return team.failure.code;
+}
+
+enum err_code gather_map(const struct gather_input *in, int fd, struct err *e)
+{
+    size_t n = n_jobs(in->jobs);
+    struct hand *hands = mem_array(n, sizeof(*hands));
+    enum err_code rc = gather_all(in, fd, hands, n, e);
+
+    for (size_t i = 0; i < n; i++)
+        gathered_free(hands[i].found);
+    mem_free(hands);
+    return rc;
+}
+
+/* Putting together */
+
+/** Moves what one thread found to the whole, whose rows have other numbers. */
+static void join(struct gathered *all, struct gathered *part)
+{
+    uint32_t *rows = mem_array(tally_n(part->tally) + 1, sizeof(*rows));
+
+    for (size_t i = 0; i < tally_n(part->tally); i++) {
+        const struct tally_row *row = tally_row(part->tally, i);
+        rows[i] = (uint32_t)tally_at(all->tally, row->key, row->n_key);
+        tally_add(all->tally, rows[i], &row->sums);
+    }
+    for (size_t i = 0; i < part->n_reports; i++) {
+        struct gathered_report *r = &all->reports[all->n_reports + i];
+        *r = part->reports[i];
+        r->row = rows[r->row];
+        r->first_item += all->n_items;
+    }
+    for (size_t i = 0; i < part->n_items; i++) {
+        all->items[all->n_items + i] = part->items[i];
+        all->items[all->n_items + i].row = rows[part->items[i].row];
+    }
+    all->n_reports += part->n_reports;
+    all->n_items += part->n_items;
+    all->is_reduced |= part->is_reduced;
+    mem_free(rows);
+}
+
+/** By session, the last one of each first. */
+static int by_session(const void *a, const void *b)
+{
+    const struct gathered_report *x = a, *y = b;
+
+    if (x->session != y->session)
+        return x->session > y->session ? 1 : -1;
+    if (x->order.used != y->order.used)
+        return x->order.used < y->order.used ? 1 : -1;
+    if (x->order.submitted != y->order.submitted)
+        return x->order.submitted < y->order.submitted ? 1 : -1;
+    if (x->order.total_ms != y->order.total_ms)
+        return x->order.total_ms < y->order.total_ms ? 1 : -1;
+    if (x->order.hash != y->order.hash)
+        return x->order.hash < y->order.hash ? 1 : -1;
+    return (x->client > y->client) - (x->client < y->client);
+}
+
+static void add_report(struct gathered *g, const struct gathered_report *r)
+{
+    struct sums sums = {.reports = 1, .used = r->order.used};
+
+    tally_add(g->tally, r->row, &sums);
+    for (size_t i = 0; i < r->n_items; i++) {
+        const struct gathered_item *item = &g->items[r->first_item + i];
+        sums.count = item->count;
+        sums.total_ms = item->total_ms;
+        tally_add(g->tally, item->row, &sums);
+    }
+}
+
+/** Of each session only the last report counts. */
+static void settle(struct gathered *g)
+{
+    int64_t n_superseded = 0;
+
+    if (g->n_reports)
+        qsort(g->reports, g->n_reports, sizeof(*g->reports), by_session);
+    for (size_t i = 0; i < g->n_reports; i++) {
+        struct gathered_report *r = &g->reports[i];
+        r->is_superseded = r->session && i > 0 && r[-1].session == r->session;
+        if (r->is_superseded)
+            n_superseded++;
+        else
+            add_report(g, r);
+    }
+    slowsql_note_superseded(g->tally, n_superseded);
+}
+
+enum err_code gather(const struct gather_input *in, struct gathered **out, struct err *e)
+{
+    size_t n = n_jobs(in->jobs), n_reports = 0, n_items = 0;
+    struct hand *hands = mem_array(n, sizeof(*hands));
+    AUTO(gathered_free) struct gathered *all = gathered_new();
+    enum err_code rc = gather_all(in, -1, hands, n, e);
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        n_reports += hands[i].found->n_reports;
+        n_items += hands[i].found->n_items;
+    }
+    all->reports = mem_array(n_reports + 1, sizeof(*all->reports));
+    all->items = mem_array(n_items + 1, sizeof(*all->items));
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            join(all, hands[i].found);
+        gathered_free(hands[i].found);
+    }
+    mem_free(hands);
+    if (rc)
+        return rc;
+    settle(all);
+    *out = TAKE(all);
+    return ERR_OK;
+}
