@@ -42,14 +42,15 @@ const struct command command_explain = {
     .most_words = 1,
     .summary = "show what changed between the culprit and its parent",
     .about =
-        "After a culprit, a worker runs it and its parent in turn: untraced, with all system calls "
-        "counted, and with those that differ timed. Shown are the calls and files that differ, the "
-        "largest first, and what part of the metric's change each accounts for. Times are less "
-        "what tracing adds; calls that overlap in several threads or processes share the time in "
-        "which they do, calls that wait for somebody outside get at most what is left, and those "
-        "that wait for their own children or threads nothing, so that no explanation passes 100 "
-        "%. What is not explained is said. Exit status: 0, 1 if the two "
-        "could not be traced, 2 if there is no explanation.",
+        "After a culprit, a worker runs it and its parent in turn: untraced, with all system "
+        "calls counted, and with those that differ timed. Shown are the calls and files that "
+        "differ, the largest first, and what part of the metric's change each accounts for; "
+        "then what the kernel's books say, and where perf works the functions that it is busier "
+        "in. Times are less what tracing adds; calls that overlap in several threads or "
+        "processes share the time in which they do, calls that wait for somebody outside get at "
+        "most what is left, and those that wait for their own children or threads nothing, so "
+        "that no explanation passes 100 %. What is not explained is said. Exit status: 0, 1 if "
+        "the two could not be traced, 2 if there is no explanation.",
     .example = "bisectctl explain 4f3a9c1d\n"
                "bisectctl explain 4f3a9c1d --json | jq '.explained, .differences[0]'\n",
     .flags = flags,

@@ -4,7 +4,7 @@
 #include "model/fields.h"
 #include <math.h>
 
-enum { MAX_TEXT = 4 * KIB, MAX_NAME = 64, MAX_PATH = 8 * KIB, MAX_ROWS = 10000 };
+enum { MAX_TEXT = 4 * KIB, MAX_NAME = 64, MAX_SYMBOL = 256, MAX_PATH = 8 * KIB, MAX_ROWS = 10000 };
 
 /* clang-format off */
 static const struct choice bases[] = {
@@ -45,6 +45,12 @@ static const struct field resource_fields[] = {
     {"unit",  FIELD_STRING, RESOURCE(unit),  FIELD_NEEDED, 0, MAX_NAME, NULL},
     {"share", FIELD_NUM,    RESOURCE(share), 0, 0, 0, NULL},
 };
+#define SYMBOL(member) offsetof(struct symbol, member)
+static const struct field symbol_fields[] = {
+    {"symbol", FIELD_STRING, SYMBOL(name),   FIELD_NEEDED, 1, MAX_SYMBOL, NULL},
+    {"object", FIELD_STRING, SYMBOL(object), FIELD_NEEDED, 0, MAX_PATH, NULL},
+    {"share",  FIELD_NUM,    SYMBOL(share),  0, 0, 0, NULL},
+};
 /* clang-format on */
 
 void explanation_free(struct explanation *v)
@@ -55,8 +61,11 @@ void explanation_free(struct explanation *v)
         fields_fini(difference_fields, LEN(difference_fields), &v->differences[i]);
     for (size_t i = 0; i < v->n_resources; i++)
         fields_fini(resource_fields, LEN(resource_fields), &v->resources[i]);
+    for (size_t i = 0; i < v->n_symbols; i++)
+        fields_fini(symbol_fields, LEN(symbol_fields), &v->symbols[i]);
     mem_free(v->differences);
     mem_free(v->resources);
+    mem_free(v->symbols);
     fields_fini(fields, LEN(fields), v);
     mem_free(v);
 }
@@ -73,6 +82,13 @@ struct resource *explanation_add_resource(struct explanation *v)
     v->resources = mem_resize(v->resources, v->n_resources + 1, sizeof(*v->resources));
     v->resources[v->n_resources] = (struct resource){.share = NAN};
     return &v->resources[v->n_resources++];
+}
+
+struct symbol *explanation_add_symbol(struct explanation *v)
+{
+    v->symbols = mem_resize(v->symbols, v->n_symbols + 1, sizeof(*v->symbols));
+    v->symbols[v->n_symbols] = (struct symbol){.share = NAN};
+    return &v->symbols[v->n_symbols++];
 }
 
 static json *pair_to_json(const double pair[SIDES])
@@ -99,6 +115,7 @@ json *explanation_to_json(const struct explanation *v)
     json *o = json_new_object();
     json *differences = json_new_array();
     json *resources = json_new_array();
+    json *symbols = json_new_array();
 
     fields_write(fields, LEN(fields), v, o);
     for (size_t i = 0; i < v->n_differences; i++) {
@@ -115,7 +132,13 @@ json *explanation_to_json(const struct explanation *v)
         json_put(row, "before", json_new_real(r->amount[BEFORE]));
         json_push(resources, json_put(row, "after", json_new_real(r->amount[AFTER])));
     }
+    for (size_t i = 0; i < v->n_symbols; i++) {
+        json *row = json_new_object();
+        fields_write(symbol_fields, LEN(symbol_fields), &v->symbols[i], row);
+        json_push(symbols, json_put(row, "seconds", pair_to_json(v->symbols[i].seconds)));
+    }
     json_put(o, "differences", differences);
+    json_put(o, "symbols", symbols);
     return json_put(o, "resources", resources);
 }
 
@@ -161,6 +184,23 @@ static enum err_code read_resources(const json *list, struct explanation *v, str
     return ERR_OK;
 }
 
+/** Absent from what an earlier version wrote. */
+static enum err_code read_symbols(const json *list, struct explanation *v, struct err *e)
+{
+    if (json_is_null(list))
+        return ERR_OK;
+    if (!json_is_array(list) || json_len(list) > MAX_ROWS)
+        return err_set(e, ERR_INVALID, "symbols: expected a list of at most %d", MAX_ROWS);
+    for (size_t i = 0; i < json_len(list); i++) {
+        const json *row = json_item(list, i);
+        struct symbol *s = explanation_add_symbol(v);
+        if (fields_read(symbol_fields, LEN(symbol_fields), row, UNKNOWN_IGNORED, s, e) ||
+            read_pair(row, "seconds", s->seconds, e))
+            return err_under(e, "symbols[%zu]", i);
+    }
+    return ERR_OK;
+}
+
 enum err_code explanation_from_json(const json *v, struct explanation **out, struct err *e)
 {
     AUTO(explanation_free) struct explanation *read = mem_alloc(sizeof(*read));
@@ -168,7 +208,8 @@ enum err_code explanation_from_json(const json *v, struct explanation **out, str
     read->metric_delta = read->change_s = read->explained = read->explained_error = NAN;
     if (fields_read(fields, LEN(fields), v, UNKNOWN_IGNORED, read, e) ||
         read_differences(json_at(v, "differences"), read, e) ||
-        read_resources(json_at(v, "resources"), read, e))
+        read_resources(json_at(v, "resources"), read, e) ||
+        read_symbols(json_at(v, "symbols"), read, e))
         return ERR_INVALID;
     *out = TAKE(read);
     return ERR_OK;

@@ -38,6 +38,14 @@ struct resource {
     double share; /* of the change in time, for processor time; nan: none */
 };
 
+/** A function that more or less processor time goes to; means of a run. */
+struct symbol {
+    char *name;
+    char *object; /* the program or library it is in */
+    double seconds[SIDES];
+    double share; /* of the change in time; nan: none */
+};
+
 struct explanation {
     struct revision culprit, parent;
     char *metric_name, *metric_unit;
@@ -53,6 +61,8 @@ struct explanation {
     uint32_t n_left_out;            /* smaller ones */
     size_t n_resources;
     struct resource *resources;
+    size_t n_symbols;
+    struct symbol *symbols; /* largest first; none where nothing could be sampled */
     uint32_t n_plain, n_counted, n_timed; /* runs of each side */
     char *timed;   /* calls that were timed, with commas between; NULL: none */
     char *error;   /* why there is no explanation; NULL: there is */
@@ -64,6 +74,7 @@ DEFINE_AUTO(struct explanation, explanation_free)
 /** A fresh one at the end. Good until the next is added. */
 struct difference *explanation_add_difference(struct explanation *v);
 struct resource *explanation_add_resource(struct explanation *v);
+struct symbol *explanation_add_symbol(struct explanation *v);
 json *explanation_to_json(const struct explanation *v);
 /** Keys it does not know are passed over. */
 MUST_CHECK enum err_code explanation_from_json(const json *v, struct explanation **out,

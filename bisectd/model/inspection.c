@@ -4,12 +4,12 @@
 #include "model/fields.h"
 #include <math.h>
 
-enum { MAX_ERROR = 4 * KIB, MAX_TIMED = 4 * KIB, MAX_CALL = 64, MAX_PATH = 4 * KIB };
+enum { MAX_ERROR = 4 * KIB, MAX_TIMED = 4 * KIB, MAX_CALL = 256, MAX_PATH = 4 * KIB };
 
 /* clang-format off */
 static const struct choice hows[] = {
     {"plain", INSPECTED_PLAIN, false}, {"counts", INSPECTED_COUNTS, false},
-    {"times", INSPECTED_TIMES, false}, {0}};
+    {"times", INSPECTED_TIMES, false},  {"symbols", INSPECTED_SYMBOLS, false}, {0}};
 
 #define AT(member) offsetof(struct inspection, member)
 static const struct field fields[] = {

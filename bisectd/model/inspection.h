@@ -24,7 +24,9 @@ enum {
 enum inspected_how {
     INSPECTED_PLAIN,  /* untraced: what it used */
     INSPECTED_COUNTS, /* every call counted, paths unknown */
-    INSPECTED_TIMES   /* chosen calls timed, by file */
+    INSPECTED_TIMES,  /* chosen calls timed, by file */
+    INSPECTED_SYMBOLS /* where processor time went: of a call, `call` is a function, `path` the
+                         program or library it is in, n the samples */
 };
 
 /** Calls of one name on one file, in one run. */

@@ -360,18 +360,89 @@ static void add_resources(struct explanation *v, const struct couples *plain)
     }
 }
 
-/** Of the change in elapsed time; of that in processor time where this is the metric. */
-static void share_resources(const struct explain_terms *t, struct explanation *v)
+/** What processor time is a share of: the change in elapsed time; that in processor time where this
+ *  is the metric. */
+static double whole_of(const struct explain_terms *t, const struct explanation *v)
 {
-    double whole = v->change_s;
-
     if (t->metric->kind == METRIC_CPU)
-        whole = t->culprit->delta * seconds_in(t->metric->unit);
+        return t->culprit->delta * seconds_in(t->metric->unit);
+    return v->change_s;
+}
+
+static void share_resources(struct explanation *v, double whole)
+{
     for (size_t i = 0; i < v->n_resources; i++) {
         struct resource *r = &v->resources[i];
         if (strcmp(r->unit, "s") == 0)
             r->share = (r->amount[AFTER] - r->amount[BEFORE]) / whole;
     }
+}
+
+/* ---- symbols ---- */
+
+/* A difference of samples is noise below so many times the square root of their number. */
+enum { SYMBOLS_MOST = 20 };
+static const double least_deviation = 4;
+
+static struct symbol *symbol_of(struct explanation *v, const struct inspected_call *c)
+{
+    for (size_t i = 0; i < v->n_symbols; i++)
+        if (strcmp(v->symbols[i].name, c->call) == 0 && strcmp(v->symbols[i].object, c->path) == 0)
+            return &v->symbols[i];
+    struct symbol *s = explanation_add_symbol(v);
+    s->name = mem_dup(c->call);
+    s->object = mem_dup(c->path);
+    return s;
+}
+
+static double gain_of(const struct symbol *s)
+{
+    return s->seconds[AFTER] - s->seconds[BEFORE];
+}
+
+static int by_gain(const void *a, const void *b)
+{
+    double x = fabs(gain_of(a)), y = fabs(gain_of(b));
+
+    return (x < y) - (x > y);
+}
+
+/** `period_s` is what one sample of a run stands for. */
+static void drop_noise(struct explanation *v, double period_s)
+{
+    size_t n = 0;
+
+    if (v->n_symbols)
+        qsort(v->symbols, v->n_symbols, sizeof(*v->symbols), by_gain);
+    for (size_t i = 0; i < v->n_symbols; i++) {
+        struct symbol *s = &v->symbols[i];
+        double noise = sqrt((s->seconds[BEFORE] + s->seconds[AFTER]) * period_s);
+        if (n < SYMBOLS_MOST && fabs(gain_of(s)) > least_deviation * noise) {
+            v->symbols[n++] = *s;
+            continue;
+        }
+        mem_free(s->name);
+        mem_free(s->object);
+    }
+    v->n_symbols = n;
+}
+
+static void add_symbols(struct explanation *v, const struct couples *sampled, double whole)
+{
+    double period_s = 0;
+
+    for (uint32_t k = 0; k < sampled->n; k++)
+        for (int side = 0; side < SIDES; side++) {
+            const struct inspected_run *r = sampled->runs[k][side];
+            for (size_t i = 0; i < r->n_calls; i++) {
+                const struct inspected_call *c = &r->calls[i];
+                symbol_of(v, c)->seconds[side] += c->seconds / sampled->n;
+                period_s = c->n ? c->seconds / (double)c->n / sampled->n : period_s;
+            }
+        }
+    drop_noise(v, period_s);
+    for (size_t i = 0; i < v->n_symbols; i++)
+        v->symbols[i].share = gain_of(&v->symbols[i]) / whole;
 }
 
 static double user_share(const struct explanation *v)
@@ -437,6 +508,8 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     const struct couples counted = couples_of(seen, INSPECTED_COUNTS);
     const struct couples timed = couples_of(seen, INSPECTED_TIMES);
 
+    const struct couples sampled = couples_of(seen, INSPECTED_SYMBOLS);
+
     v->n_plain = plain.n;
     v->n_counted = counted.n;
     v->n_timed = timed.n;
@@ -450,7 +523,8 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     v->is_change_traced = change.is_traced;
     v->explained_error = change.error;
     add_resources(v, &plain);
-    share_resources(t, v);
+    share_resources(v, whole_of(t, v));
+    add_symbols(v, &sampled, whole_of(t, v));
     add_timed(v, &timed);
     if (v->basis == SHARE_OF_TIME)
         share_time(v, user_share(v));

@@ -5,7 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHORT_ROWS = 5, SHORT_BYTES = 44, LONG_BYTES = 200, REASON_BYTES = 300, SHORT_HASH = 10 };
+enum {
+    SHORT_ROWS = 5,
+    SHORT_SYMBOLS = 2,
+    SHORT_BYTES = 44,
+    LONG_BYTES = 200,
+    REASON_BYTES = 300,
+    SHORT_HASH = 10
+};
 
 /* Resources that moved by less than this part of the larger side are not worth a line. */
 static const double least_move = .05;
@@ -173,6 +180,34 @@ static void write_resources(const struct explanation *v, enum explanation_length
     }
 }
 
+static void write_symbols(const struct explanation *v, enum explanation_length length,
+                          const struct style *s, struct buf *out)
+{
+    size_t n =
+        length == EXPLANATION_SHORT && v->n_symbols > SHORT_SYMBOLS ? SHORT_SYMBOLS : v->n_symbols;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct symbol *x = &v->symbols[i];
+        struct figure_scale scale =
+            figure_scale_of("s", fmax(x->seconds[BEFORE], x->seconds[AFTER]));
+        struct figure_scale bare = {scale.factor, "", NULL};
+        style_label(out, s, i ? "" : "busy in");
+        style_hostile(out, x->name, SHORT_BYTES);
+        buf_adds(out, " of ");
+        style_hostile(out, x->object, SHORT_BYTES);
+        buf_addc(out, ' ');
+        figure_value(out, x->seconds[BEFORE], bare);
+        buf_printf(out, " %s ", arrow(s));
+        figure_value(out, x->seconds[AFTER], scale);
+        if (isfinite(x->share)) {
+            buf_adds(out, " (");
+            add_percent(x->share, out);
+            buf_addc(out, ')');
+        }
+        buf_addc(out, '\n');
+    }
+}
+
 /* -- how it came about -- */
 
 static void write_method(const struct explanation *v, const struct style *s, struct buf *out)
@@ -180,7 +215,8 @@ static void write_method(const struct explanation *v, const struct style *s, str
     struct figure_scale scale = figure_scale_of("s", v->change_s);
 
     style_label(out, s, "runs");
-    buf_printf(out, "of each, in turn: %u untraced, %u with all calls counted, %u with calls timed\n",
+    buf_printf(out,
+               "of each, in turn: %u untraced, %u with all calls counted, %u with calls timed\n",
                v->n_plain, v->n_counted, v->n_timed);
     if (v->timed && v->timed[0]) {
         style_label(out, s, "timed");
@@ -208,6 +244,7 @@ void explanation_write(const struct explanation *v, enum explanation_length leng
     buf_addc(out, '\n');
     write_table(v, length, s, out);
     write_resources(v, length, s, out);
+    write_symbols(v, length, s, out);
     if (length == EXPLANATION_LONG)
         write_method(v, s, out);
 }

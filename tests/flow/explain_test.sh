@@ -147,6 +147,11 @@ run 0 bisectctl explain "$id" --store "$work/spins.store" --json
 json '.explained > 0.57 and .explained < 0.77' # 2/3
 json '.resources[0] | .name == "user CPU" and .share > 0 and .share < 0.5'
 
+if perf record -q -e cpu-clock:u -o "$work/perf.data" true 2>"$err"; then
+    claim "the functions that it spends it in are named"
+    json '.symbols | length > 0 and .[0].seconds[1] > .[0].seconds[0]'
+fi
+
 claim "a machine without strace says so, and the culprit stands"
 mkdir "$work/bin"
 ln -s /usr/bin/* "$work/bin/"

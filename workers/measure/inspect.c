@@ -12,8 +12,9 @@
 
 /* Pairs of runs in this order; past the first four no more once this has taken so long. */
 static const enum inspected_how plan[] = {
-    INSPECTED_PLAIN, INSPECTED_COUNTS, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
-    INSPECTED_TIMES, INSPECTED_TIMES,  INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES,
+    INSPECTED_PLAIN,   INSPECTED_COUNTS, INSPECTED_TIMES, INSPECTED_TIMES,
+    INSPECTED_SYMBOLS, INSPECTED_PLAIN,  INSPECTED_TIMES, INSPECTED_TIMES,
+    INSPECTED_PLAIN,   INSPECTED_TIMES,  INSPECTED_TIMES,
 };
 enum { PAIRS_LEAST = 4 };
 #define ENOUGH_NS (30 * NS_PER_S)
@@ -213,17 +214,36 @@ static enum err_code look_times(struct inspector *in, const struct task_run *run
     return ERR_OK;
 }
 
+/** Not for a program that is stopped once it is ready: what it did is read when it has ended. */
+static enum err_code look_symbols(struct inspector *in, const struct task_run *run, bool *ok,
+                                  struct err *e)
+{
+    AUTO(buf_fini) struct buf command = {0};
+
+    *ok = false;
+    if (in->base->metric->ready ||
+        !tracing_sample(&in->tracing, in->base->metric->command, &command))
+        return ERR_OK;
+    const struct execution x = {.command = buf_str(&command)};
+    if (run_command(in, run, &x, ok, e) || !*ok)
+        return e->code;
+    tracing_read_samples(&in->tracing, add_run(in, run, INSPECTED_SYMBOLS));
+    return ERR_OK;
+}
+
 /* clang-format off */
 static enum err_code (*const looks[])(struct inspector *in, const struct task_run *run, bool *ok,
                                       struct err *e) = {
     [INSPECTED_PLAIN]  = look_plain,
     [INSPECTED_COUNTS] = look_counts,
     [INSPECTED_TIMES]  = look_times,
+    [INSPECTED_SYMBOLS] = look_symbols,
 };
 static const char *const words[] = {
     [INSPECTED_PLAIN]  = "untraced",
     [INSPECTED_COUNTS] = "with all calls counted",
     [INSPECTED_TIMES]  = "with calls timed",
+    [INSPECTED_SYMBOLS] = "with functions sampled",
 };
 /* clang-format on */
 
@@ -286,13 +306,15 @@ static enum err_code take_pairs(struct inspector *in, struct err *e)
     return ERR_OK;
 }
 
-/** The last CPU that we may use: the first is where interrupts come. */
-static int pin_to(void)
+/** The last CPU that runs may use: the first is where interrupts come. */
+static int pin_to(const cpu_set_t *cpus)
 {
     cpu_set_t may;
     int last = -1;
 
-    if (sched_getaffinity(0, sizeof(may), &may) != 0)
+    if (cpus)
+        may = *cpus;
+    else if (sched_getaffinity(0, sizeof(may), &may) != 0)
         return -1;
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &may))
@@ -304,9 +326,12 @@ enum err_code inspect(const struct schedule *base, struct inspection **out, stru
 {
     AUTO(inspection_free) struct inspection *found = mem_alloc(sizeof(*found));
     struct inspector in = {.base = base, .out = found};
+    struct job_place place = base->place;
     struct err why = {0};
 
-    if (tracing_init(&in.tracing, &base->place, base->out, pin_to(), &why))
+    place.out = base->out;
+    const struct job_place seen = sandbox_place(&base->project->sandbox, &place);
+    if (tracing_init(&in.tracing, place.tmp, &seen, pin_to(base->cpus), &why))
         found->error = mem_dup(why.text);
     else if (is_complete(&in) && take_pairs(&in, e)) {
         tracing_fini(&in.tracing);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Looking into a culprit: it and its parent are run in turn, in three ways.
+ * Looking into a culprit: it and its parent are run in turn, in four ways.
  *
  *     plain   untraced: elapsed time, and what the kernel's books say
  *     counts  strace -c: every call counted, for what the two differ in
  *     times   strace -T of these calls alone, with --seccomp-bpf, so that other calls cost nothing
+ *     symbols perf with the clock of the processor: which functions it is busy in, where perf works
  *
  * A traced call takes longer, by an amount that a program of trivial calls shows beforehand, each
  * time anew; it is taken off. On two CPUs that amount is ten times as large and as unsteady as on

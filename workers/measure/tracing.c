@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "formats/perf_samples.h"
 #include "formats/trace.h"
 #include "formats/trace_split.h"
 #include "workers/measure/kind.h"
@@ -22,6 +23,7 @@
 /* Calls that are made more often than this in a run are counted and not timed. */
 enum { TIMED_MOST = 300000, CALLS_BYTES = 2 * KIB };
 enum { WEIGHING_LEAST = 1000, RESTS_MOST = 200 };
+enum { SAMPLES_BYTES = 4 * MIB };
 /* A difference in time below this part of the run is not worth timing a call for. */
 static const double least_part = .01;
 
@@ -50,17 +52,19 @@ static enum err_code find(const char *program, const char *package, char **word,
     return ERR_OK;
 }
 
-enum err_code tracing_init(struct tracing *t, const struct job_place *place, const char *out,
+enum err_code tracing_init(struct tracing *t, const char *tmp, const struct job_place *seen,
                            int cpu, struct err *e)
 {
     struct err ignored;
 
-    *t = (struct tracing){.place = place, .out = out, .cpu = cpu};
+    *t = (struct tracing){.seen = *seen, .cpu = cpu};
     if (find("strace", "strace", &t->strace, e))
         return err_set(e, ERR_NOT_FOUND, "the worker has no strace: install the package strace");
     if (find("taskset", "util-linux", &t->taskset, &ignored))
         t->cpu = -1;
-    t->log = path_join(place->tmp, LOG_NAME);
+    if (find("perf", "linux-perf", &t->perf, &ignored))
+        t->perf = NULL;
+    t->log = path_join(tmp, LOG_NAME);
     return ERR_OK;
 }
 
@@ -68,6 +72,7 @@ void tracing_fini(struct tracing *t)
 {
     mem_free(t->strace);
     mem_free(t->taskset);
+    mem_free(t->perf);
     mem_free(t->log);
     mem_free(t->calls);
     *t = (struct tracing){0};
@@ -124,11 +129,17 @@ void tracing_time(const struct tracing *t, const char *command, struct buf *out)
 
 typedef void seen_fn(void *self, const struct trace_event *event);
 
+/** < 0: there is none, or the job has put something else in its place. */
+static int open_log(const struct tracing *t)
+{
+    return open(t->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
 /** Reads the log into `table`. Never fails: a log that is not there is empty. */
 static void read_log(const struct tracing *t, struct trace_table *table, seen_fn *seen, void *self)
 {
     AUTO(trace_free) struct trace *trace = trace_new(NULL, table);
-    AUTO(fd_close) int fd = open(t->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    AUTO(fd_close) int fd = open_log(t);
     static _Thread_local char piece[64 * KIB];
     ssize_t n;
 
@@ -153,10 +164,10 @@ static char *shown_path(const struct tracing *t, const char *path)
 {
     const struct {
         const char *folder, *name;
-    } known[] = {{t->out, "$BISECTD_OUT"},
-                 {t->place->tmp, "$TMPDIR"},
-                 {t->place->home, "$HOME"},
-                 {t->place->source, "$BISECTD_SOURCE"}};
+    } known[] = {{t->seen.out, "$BISECTD_OUT"},
+                 {t->seen.tmp, "$TMPDIR"},
+                 {t->seen.home, "$HOME"},
+                 {t->seen.source, "$BISECTD_SOURCE"}};
 
     for (size_t i = 0; i < LEN(known); i++)
         if (is_below(path, known[i].folder))
@@ -401,4 +412,53 @@ void tracing_read_times(const struct tracing *t, const struct trace_cost *cost,
     r->seconds = fmax(r->seconds, seconds_in_calls(r)); /* what tracing adds may overlap, too */
     mem_free(rows);
     mem_free(ns);
+}
+
+/* ---- samples ---- */
+
+#define SAMPLES_A_SECOND 4999
+#define STRING_OF(x)     #x
+#define TEXT_OF(x)       STRING_OF(x)
+
+bool tracing_sample(const struct tracing *t, const char *command, struct buf *out)
+{
+    if (!t->perf)
+        return false;
+    /* The clock works where counters do not; kernel time is in the calls. */
+    buf_printf(
+        out,
+        "%s record -q -e cpu-clock:u -F " TEXT_OF(SAMPLES_A_SECOND) " -o \"$TMPDIR/perf.data\" --",
+        t->perf);
+    add_shell(command, out);
+    buf_printf(out,
+               "\n%s report -i \"$TMPDIR/perf.data\" -q --stdio -t '|' -F sample,dso,sym"
+               " > \"$TMPDIR/" LOG_NAME "\" 2> /dev/null",
+               t->perf);
+    return true;
+}
+
+static void add_sample(void *self, const struct perf_sample *sample)
+{
+    struct inspected_run *r = self;
+    AUTO(mem_free) char *symbol = mem_dup_n(sample->symbol, sample->symbol_bytes);
+    AUTO(mem_free) char *object = mem_dup_n(sample->object, sample->object_bytes);
+
+    if (r->n_calls == INSPECTION_CALLS)
+        return;
+    struct inspected_call *c = inspected_run_add_call(r, symbol, object);
+    c->n = sample->n;
+    c->seconds = (double)sample->n / SAMPLES_A_SECOND;
+}
+
+void tracing_read_samples(const struct tracing *t, struct inspected_run *r)
+{
+    AUTO(buf_fini) struct buf text = {0};
+
+    AUTO(fd_close) int fd = open_log(t);
+    char piece[4 * KIB];
+    ssize_t n;
+
+    while (fd >= 0 && text.len < SAMPLES_BYTES && (n = read(fd, piece, sizeof(piece))) > 0)
+        buf_add(&text, piece, (size_t)n);
+    perf_samples_read(buf_str(&text), text.len, add_sample, r);
 }

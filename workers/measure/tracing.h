@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A command under strace, and what its log says. */
+/** A command under strace or perf, and what their logs say. */
 #ifndef MEASURE_TRACING_H
 #define MEASURE_TRACING_H
 
@@ -9,17 +9,17 @@
 #include "workers/sandbox/job_env.h"
 
 struct tracing {
-    char *strace, *taskset; /* shell words; taskset NULL: not here */
-    char *log;              /* where strace writes; in the job's $TMPDIR, which is fresh each run */
-    const struct job_place *place; /* borrowed, and `out` */
-    const char *out;
-    int cpu;     /* for tracer and traced; -1: any */
-    char *calls; /* to be timed, with commas between; NULL: not chosen yet */
+    char *strace, *taskset, *perf; /* shell words; but for strace NULL: not here */
+    char *log;             /* where strace writes; in the job's $TMPDIR, which is fresh each run */
+    struct job_place seen; /* the folders as the job knows them; borrowed */
+    int cpu;               /* for tracer and traced; -1: any */
+    char *calls;           /* to be timed, with commas between; NULL: not chosen yet */
 };
 
-/** ERR_NOT_FOUND: no strace on this worker. `cpu`: to run on, -1 for any. */
-MUST_CHECK enum err_code tracing_init(struct tracing *t, const struct job_place *place,
-                                      const char *out, int cpu, struct err *e);
+/** ERR_NOT_FOUND: no strace on this worker. `tmp`: the job's, as we know it; `cpu`: to run on, -1
+ *  for any. */
+MUST_CHECK enum err_code tracing_init(struct tracing *t, const char *tmp,
+                                      const struct job_place *seen, int cpu, struct err *e);
 void tracing_fini(struct tracing *t);
 
 /** A command that counts all calls of `command`, and what it left. */
@@ -44,5 +44,9 @@ bool tracing_read_cost(const struct tracing *t, struct trace_cost *cost);
 void tracing_time(const struct tracing *t, const char *command, struct buf *out);
 void tracing_read_times(const struct tracing *t, const struct trace_cost *cost,
                         struct inspected_run *r);
+
+/** A command that samples which functions `command` is busy in; false without perf. */
+bool tracing_sample(const struct tracing *t, const char *command, struct buf *out);
+void tracing_read_samples(const struct tracing *t, struct inspected_run *r);
 
 #endif

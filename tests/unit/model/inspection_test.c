@@ -121,6 +121,9 @@ START_TEST(explanations_go_round)
                              .count = {2, 404.5},
                              .seconds = {.25, NAN},
                              .share = .5};
+    struct symbol *s = explanation_add_symbol(v);
+    *s = (struct symbol){
+        .name = mem_dup("main"), .object = mem_dup("app"), .seconds = {.5, 1}, .share = .25};
     AUTO(json_free) json *o = explanation_to_json(v);
     json_dump(json_at(o, "differences"), JSON_COMPACT, &text);
     ck_assert_str_eq(buf_str(&text),
@@ -129,6 +132,7 @@ START_TEST(explanations_go_round)
     ck_assert_double_eq(json_num(json_at(o, "metric_delta"), 0), 117.5);
     ck_assert_double_eq(json_num(json_at(o, "explained"), 0), .75);
     ck_assert_msg(explanation_from_json(o, &got, &e) == ERR_OK, "%s", e.text);
+    ck_assert(got->n_symbols == 1 && got->symbols[0].seconds[AFTER] == 1);
     ck_assert(got->n_differences == 1 && isnan(got->differences[0].seconds[AFTER]) &&
               isnan(got->change_s));
     json_remove(json_item(json_at(o, "differences"), 0), "count");

@@ -275,6 +275,50 @@ START_TEST(of_processor_time_the_books_have_shares)
 }
 END_TEST
 
+/* Samples of functions, before and after, at 1,000 a second. */
+static const struct {
+    const char *name, *object;
+    uint64_t n[SIDES];
+    bool is_noise; /* below 4 standard deviations of a Poisson count */
+} functions[] = {
+    {"busy", "app", {100, 600}, false},
+    {"steady", "app", {400, 410}, true},
+    {"gone", "libx.so", {90, 0}, false},
+    {"busy", "libx.so", {1, 2}, true},
+};
+
+START_TEST(functions_that_are_busier_are_named)
+{
+    AUTO(inspection_free) struct inspection *seen = seen_of(&shares[1].scene); /* 1.5 s slower */
+    struct culprit c = culprit_of(&shares[1].scene, 1e-3);
+    AUTO(metric_free) struct metric *m = metric_new("m", METRIC_WALL);
+    const struct explain_terms terms = {.metric = m, .culprit = &c};
+
+    for (uint32_t side = 0; side < SIDES; side++) {
+        struct inspected_run *r = inspection_add_run(seen);
+        r->build = side;
+        r->how = INSPECTED_SYMBOLS;
+        for (size_t i = 0; i < LEN(functions); i++) {
+            struct inspected_call *s;
+            if (functions[i].n[side] == 0)
+                continue;
+            s = inspected_run_add_call(r, functions[i].name, functions[i].object);
+            s->n = functions[i].n[side];
+            s->seconds = (double)s->n / 1000;
+        }
+    }
+    AUTO(explanation_free) struct explanation *v = explain(&terms, seen);
+    ck_assert_uint_eq(v->n_symbols, 2);
+    ck_assert_str_eq(v->symbols[0].name, "busy");
+    ck_assert_str_eq(v->symbols[0].object, "app");
+    ck_assert_double_eq_tol(v->symbols[0].seconds[AFTER], .6, 1e-9);
+    ck_assert_double_eq_tol(v->symbols[0].share, .5 / 1.5, 1e-6);
+    ck_assert_str_eq(v->symbols[1].name, "gone");
+    ck_assert_double_eq_tol(v->symbols[1].share, -.09 / 1.5, 1e-6);
+    ck_assert_double_eq_tol(v->explained, 2.0 / 3, 1e-6); /* by calls, as without */
+}
+END_TEST
+
 START_TEST(calls_too_many_to_time_are_told_by_number)
 {
     AUTO(inspection_free) struct inspection *seen = mem_alloc(sizeof(*seen));
@@ -323,6 +367,7 @@ int main(void)
         {numbers_are_means_of_a_run, 1},
         {shares_need_a_unit_of_elapsed_time, LEN(units)},
         {of_processor_time_the_books_have_shares, 1},
+        {functions_that_are_busier_are_named, 1},
         {calls_too_many_to_time_are_told_by_number, 1},
         {what_could_not_be_seen_is_said, 2},
     };

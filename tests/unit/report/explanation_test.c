@@ -89,6 +89,22 @@ START_TEST(a_long_one_says_how_it_came_about)
 }
 END_TEST
 
+START_TEST(functions_are_named)
+{
+    AUTO(explanation_free) struct explanation *v = explanation_of_story();
+    AUTO(buf_fini) struct buf out = {0};
+    struct symbol *s = explanation_add_symbol(v);
+
+    s->name = mem_dup("words_index");
+    s->object = mem_dup("no\x1btes");
+    s->seconds[BEFORE] = .01;
+    s->seconds[AFTER] = .061;
+    s->share = .36;
+    written(v, EXPLANATION_SHORT, &out);
+    has(&out, "busy in     words_index of no\xEF\xBF\xBDtes 10 → 61 ms (36 %)\n");
+}
+END_TEST
+
 START_TEST(what_is_left_out_is_counted)
 {
     AUTO(explanation_free) struct explanation *v = explanation_of_story();
@@ -153,6 +169,7 @@ int main(void)
     const struct unit_test tests[] = {
         {a_short_one_says_how_much_and_what, 1},
         {a_long_one_says_how_it_came_about, 1},
+        {functions_are_named, 1},
         {what_is_left_out_is_counted, 1},
         {what_is_not_known_is_left_blank, 1},
         {no_explanation_says_why, 1},

@@ -31,7 +31,7 @@ static void teardown(void)
 enum { PAIRS = 3, SYNCS_BEFORE = 1, SYNCS_AFTER = 4 };
 
 /** A parent and a culprit, whose file `n` says how often they sync. */
-static struct inspection *look(const char *metric_spec, bool has_culprit)
+static struct inspection *look_in(enum sandbox_kind kind, const char *metric_spec, bool has_culprit)
 {
     struct err e = {0};
     AUTO(project_free) struct project *p = project_new("demo", "/nowhere");
@@ -50,6 +50,8 @@ static struct inspection *look(const char *metric_spec, bool has_culprit)
     AUTO(mem_free) char *out = path_join(folder, "out");
     struct inspection *found = NULL;
 
+    p->sandbox.kind = kind;
+    p->sandbox.is_kind_set = true;
     ck_assert_msg(metric_from_spec(metric_spec, &m, &e) == ERR_OK, "%s", e.text);
     for (uint32_t i = 0; i < LEN(runs); i++)
         runs[i] = (struct task_run){.build = i % 2, .number = i / 2, .seed = 7};
@@ -80,6 +82,11 @@ static struct inspection *look(const char *metric_spec, bool has_culprit)
     return found;
 }
 
+static struct inspection *look(const char *metric_spec, bool has_culprit)
+{
+    return look_in(SANDBOX_PLAIN, metric_spec, has_culprit);
+}
+
 #define SYNC_OFTEN                                                                                 \
     "i=0; while [ $i -lt $(cat n) ]; do i=$((i + 1)); "                                            \
     "dd if=/dev/zero of=$BISECTD_OUT/x.db bs=9 count=1 conv=fsync status=none; done"
@@ -103,16 +110,19 @@ static const struct inspected_run *run_of(const struct inspection *v, enum inspe
 }
 
 static const struct {
-    const char *name, *metric;
+    const char *name;
+    enum sandbox_kind sandbox;
+    const char *metric;
 } kinds[] = {
-    {"to its end", "wall:command=" SYNC_OFTEN},
-    {"until a line says that it is ready",
+    {"to its end", SANDBOX_PLAIN, "wall:command=" SYNC_OFTEN},
+    {"within walls", SANDBOX_BUBBLEWRAP, "wall:command=" SYNC_OFTEN},
+    {"until a line says that it is ready", SANDBOX_PLAIN,
      "ts:ready=line:up,command=" SYNC_OFTEN "; echo up; exec sleep 600"},
 };
 
 START_TEST(three_ways_of_looking)
 {
-    AUTO(inspection_free) struct inspection *v = look(kinds[_i].metric, true);
+    AUTO(inspection_free) struct inspection *v = look_in(kinds[_i].sandbox, kinds[_i].metric, true);
 
     ck_assert_msg(v->error == NULL, "%s: %s", kinds[_i].name, v->error);
     ck_assert_uint_eq(v->n_runs, 2 * PAIRS);
