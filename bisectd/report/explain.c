@@ -78,7 +78,7 @@ static bool is_elapsed(const struct metric *m)
 
 bool explain_has_shares(const struct metric *m)
 {
-    return isfinite(seconds_in(m->unit)) && m->kind != METRIC_CPU;
+    return isfinite(seconds_in(m->unit)) && m->kind != METRIC_CPU && m->kind != METRIC_SYSCALLS;
 }
 
 /** What the metric's change is in elapsed time, by two ways of knowing it. */
@@ -148,6 +148,51 @@ static struct change choose_change(const struct explain_terms *t, const struct c
     return is_alike && traced.error <= stated.error ? traced : stated;
 }
 
+/* ---- a metric that is made of calls ---- */
+
+static bool is_of_calls(const struct metric *m)
+{
+    return m->kind == METRIC_SYSCALLS;
+}
+
+static bool has_name(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; *at;) {
+        size_t len = strcspn(at, "+,");
+        if (len == n && memcmp(at, name, n) == 0)
+            return true;
+        at += len + (at[len] != '\0');
+    }
+    return false;
+}
+
+static bool is_measured(const struct metric *m, const struct difference *d)
+{
+    return has_name(m->calls ? m->calls : METRIC_CALLS, d->call) &&
+           (!m->path || trace_glob(m->path, d->path));
+}
+
+/** The metric's own calls over its change; the rest has no share. */
+static void share_calls(struct explanation *v, const struct explain_terms *t)
+{
+    const struct metric *m = t->metric;
+    const bool by_count = m->of != OF_TIME;
+    const double whole = by_count ? t->culprit->delta : t->culprit->delta * seconds_in(m->unit);
+    double sum = 0;
+
+    for (size_t i = 0; i < v->n_differences; i++) {
+        struct difference *d = &v->differences[i];
+        const double *side = by_count ? d->count : d->seconds;
+        if (!is_measured(m, d))
+            continue;
+        d->share = (side[AFTER] - side[BEFORE]) / whole;
+        sum += d->share;
+    }
+    v->explained = fmin(fmax(sum, 0), 1);
+}
+
 /* ---- differences ---- */
 
 static void add_rows(const struct inspected_run *r, struct trace_table *to)
@@ -195,15 +240,7 @@ static void add_difference(struct explanation *v, const struct trace_difference 
 
 static bool is_timed(const struct explanation *v, const char *call)
 {
-    size_t n = strlen(call);
-
-    for (const char *at = v->timed; at && *at;) {
-        size_t len = strcspn(at, ",");
-        if (len == n && memcmp(at, call, n) == 0)
-            return true;
-        at += len + (at[len] == ',');
-    }
-    return false;
+    return v->timed && has_name(v->timed, call);
 }
 
 /** Calls that were counted, differ, and were not timed: there are too many of them. */
@@ -528,6 +565,10 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     add_timed(v, &timed);
     if (v->basis == SHARE_OF_TIME)
         share_time(v, user_share(v));
+    if (is_of_calls(t->metric)) {
+        v->basis = t->metric->of == OF_TIME ? SHARE_OF_TIME : SHARE_OF_COUNT;
+        share_calls(v, t);
+    }
     add_counted(v, &counted);
     rank(v);
     v->message = say(v);

@@ -2,8 +2,9 @@
 /**
  * What was seen of a culprit and its parent, made an explanation.
  *
- * Pure. A share is a difference in time over the change in elapsed time (or in calls over the
- * change in calls, where those are the metric). How it stays honest:
+ * Pure. A share is a difference in time over the change in elapsed time; of a metric that is made
+ * of chosen calls, the difference of these, in number or in time, over the metric's. How it stays
+ * honest:
  *
  *  - The change is that of the traced runs themselves, less the cost of tracing, or the verdict's:
  *    whichever gives the smaller standard error. Where a disk is slower now than when the verdict

@@ -138,6 +138,15 @@ is_culprit "$answer"
 run 2 bisectctl explain "$second" --store "$work/places.store"
 says 'has no explanation'
 
+claim "of a metric that is a number of calls, these calls are what is explained"
+story 0 places --metric 'syscalls:calls=fsync,path=*places.sqlite*' --seed 1 --json
+is_culprit "$answer"
+json '.culprits[0].delta == 78'
+run 0 bisectctl explain "$(field .id)" --store "$work/places.store" --json
+json '.share_of == "count" and .explained == 1'
+json '[.differences[] | select(.share != null) | .path] | sort ==
+      ["$BISECTD_OUT/places.sqlite", "$BISECTD_OUT/places.sqlite-journal"]'
+
 claim "an unrelated slow-down of half the size takes its third"
 story_repo spins 0.5
 story 0 spins --seed 1 --json

@@ -301,7 +301,7 @@ static enum err_code take_pairs(struct inspector *in, struct err *e)
             return ERR_OK;
         }
         if (plan[pair] == INSPECTED_COUNTS)
-            tracing_choose(&in->tracing, in->out);
+            tracing_choose(&in->tracing, in->base->metric, in->out);
     }
     return ERR_OK;
 }

@@ -264,10 +264,24 @@ static void add_name(struct buf *list, const char *call)
         buf_printf(list, "%s%s", list->len ? "," : "", call);
 }
 
-void tracing_choose(struct tracing *t, const struct inspection *seen)
+static void add_names(struct buf *list, const char *names)
+{
+    for (const char *at = names; at && *at;) {
+        size_t n = strcspn(at, "+");
+        AUTO(mem_free) char *name = mem_dup_n(at, n);
+        if (is_name(name))
+            add_name(list, name);
+        at += n + (at[n] == '+');
+    }
+}
+
+void tracing_choose(struct tracing *t, const struct metric *m, const struct inspection *seen)
 {
     AUTO(buf_fini) struct buf list = {0};
     bool has_counts = false;
+
+    if (m->kind == METRIC_SYSCALLS)
+        add_names(&list, m->calls);
 
     for (size_t i = 0; i < LEN(always); i++)
         add_name(&list, always[i]);

@@ -27,8 +27,8 @@ void tracing_count(const struct tracing *t, const char *command, struct buf *out
 void tracing_read_counts(const struct tracing *t, struct inspected_run *r);
 
 /** Chooses the calls to be timed: those whose number or time differs between runs that counted
- *  (none: a list of the usual ones), and those that write to disk. */
-void tracing_choose(struct tracing *t, const struct inspection *seen);
+ *  (none: a list of the usual ones), those that write to disk, and those that the metric is of. */
+void tracing_choose(struct tracing *t, const struct metric *m, const struct inspection *seen);
 
 /** What a traced call costs more than one that is not. */
 struct trace_cost {

@@ -237,6 +237,7 @@ static const struct {
     {"a start until it is ready", METRIC_TS, "ms", SHARE_OF_TIME},
     {"elapsed time in s", METRIC_WALL, "s", SHARE_OF_TIME},
     {"a time that the program prints", METRIC_VALUE, "us", SHARE_OF_TIME},
+    {"a number of calls", METRIC_SYSCALLS, "calls", SHARE_OF_COUNT},
     {"a score", METRIC_VALUE, "points", SHARE_OF_NOTHING},
     {"a number without unit", METRIC_VALUE, "", SHARE_OF_NOTHING},
     {"memory", METRIC_RSS, "MiB", SHARE_OF_NOTHING},
@@ -256,9 +257,48 @@ START_TEST(shares_need_a_unit_of_elapsed_time)
     ck_assert_int_eq(explain_has_shares(m), units[_i].want == SHARE_OF_TIME);
     AUTO(explanation_free) struct explanation *v = explain(&terms, seen);
     ck_assert_msg(v->basis == units[_i].want, "%s", units[_i].name);
-    ck_assert_msg(isfinite(v->explained) == (units[_i].want == SHARE_OF_TIME), "%s",
+    ck_assert_msg(isfinite(v->explained) == (units[_i].want != SHARE_OF_NOTHING), "%s",
                   units[_i].name);
     ck_assert_str_eq(v->differences[0].call, "fsync");
+}
+END_TEST
+
+/* Expected shares by hand: 400 more on /x.db, 30 more on /y. */
+static const struct {
+    const char *spec;
+    double delta, want, want_second;
+} counted[] = {
+    {"syscalls:calls=fsync", 430, 1, 30.0 / 430},
+    {"syscalls:calls=fsync,path=*.db", 400, 1, NAN},
+    {"syscalls:calls=fsync+fdatasync", 860, .5, 30.0 / 860},
+    {"syscalls:calls=fsync,of=time", 1250, .88, .08},
+};
+
+START_TEST(of_a_number_of_calls_these_have_shares)
+{
+    static const struct scene s = {
+        {{.calls = {{"fsync", "/x.db", 2, 0}, {"fsync", "/y", 1, 0}, {"read", "/z", 1, 0}}},
+         {.calls = {{"fsync", "/x.db", 402, 1}, {"fsync", "/y", 31, .1}, {"read", "/z", 9, 0}}}},
+        DISK_AS_BEFORE,
+        0};
+    AUTO(inspection_free) struct inspection *seen = seen_of(&s);
+    struct culprit c = {.delta = counted[_i].delta};
+    AUTO(metric_free) struct metric *m = NULL;
+    struct err e = {0};
+
+    ck_assert_msg(metric_from_spec(counted[_i].spec, &m, &e) == ERR_OK, "%s", e.text);
+    const struct explain_terms terms = {.metric = m, .culprit = &c};
+    AUTO(explanation_free) struct explanation *v = explain(&terms, seen);
+    near(counted[_i].spec, "explained", v->explained, counted[_i].want);
+    ck_assert_str_eq(v->differences[0].path, "/x.db");
+    for (size_t i = 0; i < v->n_differences; i++) {
+        const struct difference *d = &v->differences[i];
+        ck_assert(strcmp(d->call, "read") != 0 || isnan(d->share));
+        if (strcmp(d->path, "/y") == 0 && isnan(counted[_i].want_second))
+            ck_assert(isnan(d->share));
+        else if (strcmp(d->path, "/y") == 0)
+            near(counted[_i].spec, "the second share", d->share, counted[_i].want_second);
+    }
 }
 END_TEST
 
@@ -366,6 +406,7 @@ int main(void)
         {shares_are_as_by_hand, LEN(shares)},
         {numbers_are_means_of_a_run, 1},
         {shares_need_a_unit_of_elapsed_time, LEN(units)},
+        {of_a_number_of_calls_these_have_shares, LEN(counted)},
         {of_processor_time_the_books_have_shares, 1},
         {functions_that_are_busier_are_named, 1},
         {calls_too_many_to_time_are_told_by_number, 1},
