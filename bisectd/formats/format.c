@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/format.h"
 #include "formats/select.h"
+#include "formats/slowsql_metric.h"
 #include <assert.h>
 
 /* clang-format off */
 const struct format formats[] = {
     {METRIC_VALUE,      NULL,          NULL,            ""},
+    {METRIC_SLOWSQL,    NULL,          NULL,            ""},
     {METRIC_AUTO,       NULL,          auto_list,       "those of the format"},
     {METRIC_PERFHERDER, perfherder_is, perfherder_list, "value, replicates, base_replicates, ref_replicates"},
     {METRIC_TALOS,      talos_is,      talos_list,      "value, replicates"},
@@ -76,6 +78,8 @@ enum err_code format_read(const struct metric *m, const char *bytes, size_t n, s
 
     if (m->kind == METRIC_VALUE)
         return value_read(m, bytes, n, out, e);
+    if (m->kind == METRIC_SLOWSQL)
+        return slowsql_read(m, bytes, n, out, e);
     enum err_code rc = format_list(m->kind, bytes, n, &r, e);
     if (!rc)
         rc = select_values(m, &r, out, e);

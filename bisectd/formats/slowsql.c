@@ -139,20 +139,23 @@ static void add_statement(struct slowsql_mapped *m, const struct slowsql_questio
     m->order.total_ms += s->total_ms;
 }
 
+bool slowsql_is_asked(const struct slowsql_question *q, const struct slow_statement *s,
+                      struct buf *text, struct buf *db)
+{
+    buf_clear(text);
+    buf_clear(db);
+    if ((q->threads && !(q->threads >> s->thread & 1)) || !skim_unescape(s->sql, text))
+        return false;
+    slowsql_db_of(buf_str(text), text->len, db);
+    if (q->db && fnmatch(q->db, buf_str(db), 0) != 0)
+        return false;
+    return !q->statement || memmem(text->data, text->len, q->statement, strlen(q->statement));
+}
+
 static void map_statement(const struct slowsql_question *q, const struct telemetry *t,
                           const struct slow_statement *s, struct slowsql_mapped *m)
 {
-    if (q->threads && !(q->threads >> s->thread & 1))
-        return;
-    buf_clear(&m->text);
-    buf_clear(&m->db);
-    if (!skim_unescape(s->sql, &m->text)) {
-        m->n_rejected[REJECT_BAD_COUNTS]++;
-        return;
-    }
-    slowsql_db_of(buf_str(&m->text), m->text.len, &m->db);
-    if ((q->db && fnmatch(q->db, buf_str(&m->db), 0) != 0) ||
-        (q->statement && !memmem(m->text.data, m->text.len, q->statement, strlen(q->statement))))
+    if (!slowsql_is_asked(q, s, &m->text, &m->db))
         return;
     if (s->fault)
         m->n_rejected[s->fault]++;

@@ -82,6 +82,10 @@ DEFINE_AUTO_FINI(struct slowsql_mapped, slowsql_mapped_fini)
 void slowsql_map(const struct slowsql_question *q, const struct telemetry *t,
                  struct slowsql_mapped *m);
 
+/** Is the statement one of those asked for? Writes its text and database, cleared before. */
+bool slowsql_is_asked(const struct slowsql_question *q, const struct slow_statement *s,
+                      struct buf *text, struct buf *db);
+
 /** Appends `text` as a JSON string: only what has to be is escaped; broken UTF-8 is repaired. */
 void slowsql_add_string(struct buf *out, const char *text, size_t n);
 /** Appends a key of the book-keeping. */

@@ -95,6 +95,7 @@ struct telemetry_reader {
     bool has_payload, has_bare;             /* bare: its members are those of the document */
     enum reject fault;                      /* that a member brought */
     struct buf quoted;                      /* a payload that came as a string */
+    struct buf scratch;
     struct slow_statement *statements;
     size_t n, cap;
 };
@@ -109,6 +110,7 @@ void telemetry_reader_free(struct telemetry_reader *r)
     if (!r)
         return;
     buf_fini(&r->quoted);
+    buf_fini(&r->scratch);
     mem_free(r->statements);
     mem_free(r);
 }
@@ -293,6 +295,12 @@ static bool read_counts(const struct skim_member *m, int64_t *count, int64_t *to
     return skim_int(items[0], count) && skim_int(items[1], total_ms);
 }
 
+static bool is_string(struct telemetry_reader *r, struct span raw)
+{
+    buf_clear(&r->scratch);
+    return skim_unescape(raw, &r->scratch);
+}
+
 static void add_statement(struct telemetry_reader *r, size_t first, const struct slow_statement *s)
 {
     for (size_t i = first; i < r->n; i++) {
@@ -324,6 +332,8 @@ static enum reject read_thread(struct telemetry_reader *r, enum sql_thread threa
         if (step != SKIM_MEMBER)
             return step == SKIM_END ? REJECT_NONE : REJECT_NOT_JSON;
         s.sql = m.key;
+        if (memchr(m.key.s, '\\', m.key.n) && !is_string(r, m.key))
+            return REJECT_NOT_JSON;
         if (read_counts(&m, &s.count, &s.total_ms))
             s.fault = fault_of(&s);
         add_statement(r, first, &s);

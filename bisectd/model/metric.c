@@ -21,6 +21,7 @@ static const char *const value_keys[] = {"regex", "json", NULL};
 static const char *const ts_keys[] = {"ready", "cold", NULL};
 static const char *const counter_keys[] = {"event", NULL};
 static const char *const syscalls_keys[] = {"calls", "path", "of", NULL};
+static const char *const slowsql_keys[] = {"db", "statement", "thread", "of", NULL};
 static const char *const no_keys[] = {NULL};
 static const char *const result_keys[] = {"suite", "test", "options", "field", NULL};
 static const char *const suite_keys[] = {"suite", "test", "field", NULL};
@@ -38,6 +39,7 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
     [METRIC_TS]    = {"ts",    "ms",     WORSE_UP,     ISOLATION_EXCLUSIVE, false, ts_keys,    "start-up time: until the program exits, prints a line, opens a port, answers HTTP or creates a file; then it is stopped"},
     [METRIC_COUNTER] = {"counter", "events", WORSE_UP, ISOLATION_EXCLUSIVE, false, counter_keys, "an event such as instructions or page-faults: by perf where the machine counts it, else instructions by callgrind"},
     [METRIC_SYSCALLS] = {"syscalls", "calls", WORSE_UP, ISOLATION_NONE,     false, syscalls_keys, "number or time of chosen system calls of all its processes, on matching files, counted by strace"},
+    [METRIC_SLOWSQL] = {"slowsql", "ms",    WORSE_UP, ISOLATION_EXCLUSIVE, false, slowsql_keys, "slow SQL statements in a telemetry document: their time or number, by database, statement and thread"},
     [METRIC_AUTO]       = {"auto",       "",         WORSE_EITHER, ISOLATION_EXCLUSIVE, false, result_keys, "any of the result formats below, told by what it looks like"},
     [METRIC_PERFHERDER] = {"perfherder", "",         WORSE_UP,     ISOLATION_EXCLUSIVE, false, result_keys, "PERFHERDER_DATA lines of a log, or a perfherder-data JSON artifact"},
     [METRIC_TALOS]      = {"talos",      "ms",       WORSE_UP,     ISOLATION_EXCLUSIVE, false, suite_keys, "browser log of Talos with its report markers, or a Talos log of 2013"},
@@ -58,7 +60,7 @@ const struct metric_kind_row metric_kinds[METRIC_KIND_COUNT] = {
 static const struct choice kind_choices[] = {
     {"value", METRIC_VALUE, false}, {"exit", METRIC_EXIT, false}, {"wall", METRIC_WALL, false},
     {"cpu", METRIC_CPU, false}, {"rss", METRIC_RSS, false},
-    {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", METRIC_SYSCALLS, false}, {"slowsql", 0, true},
+    {"ts", METRIC_TS, false}, {"counter", METRIC_COUNTER, false}, {"syscalls", METRIC_SYSCALLS, false}, {"slowsql", METRIC_SLOWSQL, false},
     {"auto", METRIC_AUTO, false}, {"perfherder", METRIC_PERFHERDER, false},
     {"talos", METRIC_TALOS, false}, {"fileio", METRIC_FILEIO, false},
     {"hyperfine", METRIC_HYPERFINE, false}, {"gbench", METRIC_GBENCH, false},
@@ -75,7 +77,9 @@ static const struct choice reduce_choices[] = {
 static const struct choice layout_choices[] = {
     {"random", LAYOUT_RANDOM, false}, {"fixed", LAYOUT_FIXED, false}, {0}};
 static const struct choice of_choices[] = {
-    {"count", OF_COUNT, false}, {"time", OF_TIME, false}, {0}};
+    {"count", OF_COUNT, false}, {"time", OF_TIME, false}, {"ms", OF_MS, false}, {0}};
+static const struct choice thread_choices[] = {
+    {"main", THREAD_MAIN, false}, {"other", THREAD_OTHER, false}, {"all", THREAD_ALL, false}, {0}};
 static const struct choice on_timeout_choices[] = {
     {"untestable", TIMEOUT_UNTESTABLE, false}, {"bad", TIMEOUT_BAD, false}, {0}};
 const struct choice isolation_choices[] = {
@@ -107,11 +111,9 @@ static const struct field metric_fields[] = {
     {"calls",      FIELD_STRING,   AT(calls),              0, 1, KIB, NULL},
     {"path",       FIELD_STRING,   AT(path),               0, 1, 4 * KIB, NULL},
     {"of",         FIELD_CHOICE,   AT(of),                 0, 0, 0, of_choices},
-};
-
-/* Keys of kinds that this version knows by name alone. */
-static const struct { const char *key, *kind; } later_keys[] = {
-    {"db", "slowsql"}, {"statement", "slowsql"}, {"thread", "slowsql"},
+    {"db",         FIELD_STRING,   AT(db),                 0, 1, KIB, NULL},
+    {"statement",  FIELD_STRING,   AT(statement),          0, 1, 4 * KIB, NULL},
+    {"thread",     FIELD_CHOICE,   AT(thread),             0, 0, 0, thread_choices},
 };
 /* clang-format on */
 
@@ -162,6 +164,8 @@ struct metric *metric_copy(const struct metric *m)
     copy->field = dup_or_null(m->field);
     copy->calls = dup_or_null(m->calls);
     copy->path = dup_or_null(m->path);
+    copy->db = dup_or_null(m->db);
+    copy->statement = dup_or_null(m->statement);
     return copy;
 }
 
@@ -197,12 +201,6 @@ static enum err_code unknown_key(const struct metric *m, const char *key, struct
     const char *known[LEN(metric_fields)];
     size_t n = 0;
 
-    for (size_t i = 0; i < LEN(later_keys); i++) {
-        if (strcmp(later_keys[i].key, key) == 0)
-            return err_set(e, ERR_INVALID,
-                           "%s: is a key of kind %s, which is not available in this version", key,
-                           later_keys[i].kind);
-    }
     for (size_t i = 0; i < LEN(metric_fields); i++) {
         if (!is_own_key(metric_fields[i].key) || has_own_key(row, metric_fields[i].key))
             known[n++] = metric_fields[i].key;
@@ -236,13 +234,17 @@ static enum err_code find_key(const struct metric *m, const char *key, const str
     return ERR_OK;
 }
 
-/* The time of calls is not counted in calls. */
+/* The time of calls is not counted in calls, nor the number of statements in ms. */
 static void settle_unit(struct metric *m)
 {
-    if (m->of != OF_TIME || strcmp(m->unit, metric_kinds[METRIC_SYSCALLS].unit) != 0)
+    const char *unit = m->kind == METRIC_SYSCALLS && m->of == OF_TIME    ? "ms"
+                       : m->kind == METRIC_SLOWSQL && m->of == OF_COUNT ? "statements"
+                                                                        : NULL;
+
+    if (!unit || strcmp(m->unit, metric_kinds[m->kind].unit) != 0)
         return;
     mem_free(m->unit);
-    m->unit = mem_dup("ms");
+    m->unit = mem_dup(unit);
 }
 
 enum err_code metric_set(struct metric *m, const char *key, const char *value, struct err *e)
@@ -476,6 +478,9 @@ enum err_code metric_check(const struct metric *m, struct err *e)
         return err_set(e, ERR_INVALID, "on_timeout: bad is for kind exit alone");
     if (m->file && path_check("file", m->file, e))
         return ERR_INVALID;
+    if (m->of == (m->kind == METRIC_SLOWSQL ? OF_TIME : OF_MS))
+        return err_set(e, ERR_INVALID, "of: expected %s or count, got %s",
+                       m->kind == METRIC_SLOWSQL ? "ms" : "time", choice_name(of_choices, m->of));
     if (m->calls && check_calls(m->calls, e))
         return ERR_INVALID;
     if (m->ready && check_ready(m->ready, e))

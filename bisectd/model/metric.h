@@ -18,6 +18,7 @@ enum metric_kind {
     METRIC_TS,
     METRIC_COUNTER,
     METRIC_SYSCALLS,
+    METRIC_SLOWSQL,
     /* Result formats; AUTO tells them apart by what they look like. */
     METRIC_AUTO,
     METRIC_PERFHERDER,
@@ -43,7 +44,9 @@ enum on_timeout { TIMEOUT_UNTESTABLE, TIMEOUT_BAD };
 /** Where stack, heap and libraries of a measured command lie: elsewhere each time, unless fixed. */
 enum layout { LAYOUT_DEFAULT, LAYOUT_RANDOM, LAYOUT_FIXED };
 /** What is made of system calls: their number unless said otherwise. */
-enum metric_of { OF_DEFAULT, OF_COUNT, OF_TIME };
+enum metric_of { OF_DEFAULT, OF_COUNT, OF_TIME, OF_MS };
+/** Whose slow statements count. */
+enum metric_thread { THREAD_DEFAULT, THREAD_MAIN, THREAD_OTHER, THREAD_ALL };
 /** What a metric or project leaves at ISOLATION_DEFAULT is settled by project_isolation(). */
 enum isolation { ISOLATION_DEFAULT, ISOLATION_EXCLUSIVE, ISOLATION_CPUS, ISOLATION_NONE };
 
@@ -91,7 +94,10 @@ struct metric {
                                              not said */
     char *calls;            /* syscalls: names with + between; NULL: METRIC_CALLS */
     char *path;             /* syscalls: glob over a whole path, see trace_glob; NULL: any, and none */
-    enum metric_of of;      /* syscalls */
+    enum metric_of of;      /* syscalls: count or time; slowsql: ms or count */
+    char *db;               /* slowsql: glob; NULL: any */
+    char *statement;        /* slowsql: a part of its text; NULL: any */
+    enum metric_thread thread; /* slowsql */
 };
 
 void metric_free(struct metric *m);

@@ -131,10 +131,15 @@ claim "and bisected"
 project line <<'YAML'
 metrics:
   m:
-    kind: value
-    worse: up
-    command: cat level
+    kind: slowsql
+    db: form*
+    thread: main
+    file: ping.json
     isolation: none
+    command: >-
+      printf '{"payload":{"slowSQL":{"mainThread":{"COMMIT /* formhistory.sqlite */":[2,%d]},
+      "otherThreads":{"COMMIT /* formhistory.sqlite */":[3,%d]}}}}' $(($(cat level) + $(cat counter) % 3)) 999
+      > $BISECTD_OUT/ping.json
 YAML
 serve --data-dir "$work/data" --listen none --workers 1
 run 0 bisectctl slowsql report --by build --statement COMMIT --builds "$work/builds.csv" --bisect \
@@ -142,6 +147,14 @@ run 0 bisectctl slowsql report --by build --statement COMMIT --builds "$work/bui
 id=$(field .bisection.id)
 run 0 bisectctl watch "$id" --coordinator "unix:$(socket_of "$work/data")" --json
 is_culprit "$(sed -n 26p "$work/commits")"
+json '.metric.unit == "ms" and (.culprits[0] | .good.mean > 99 and .good.mean < 103 and .bad.mean > 299 and .bad.mean < 303)'
+
+claim "a broken document is no number, and the log says why"
+run 1 bisectctl run --repo "$work/line" --good good --bad bad --metric slowsql --store "$work/broken.store" --json \
+    --measure 'echo "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\":[1,"'
+json '.verdict == "failed"'
+run 0 bisectctl log "$(field .id)" "$(git -C "$work/line" rev-parse good)" --store "$work/broken.store"
+says 'cannot measure: line 1: not one JSON object'
 
 claim "mistakes are told with what to do"
 run 2 bisectctl slowsql report --build yesterday.. "$story"

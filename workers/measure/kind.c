@@ -22,6 +22,7 @@ const struct kind_row kind_rows[] = {
     {METRIC_TS,    true,  NULL, kind_ts},
     {METRIC_COUNTER, false, command_counter, kind_counter},
     {METRIC_SYSCALLS, false, command_syscalls, kind_syscalls},
+    {METRIC_SLOWSQL, false, NULL, kind_format},
     {METRIC_AUTO, false, NULL, kind_format},
     {METRIC_PERFHERDER, false, NULL, kind_format},
     {METRIC_TALOS, false, NULL, kind_format},

@@ -10,17 +10,19 @@
 #include <unistd.h>
 
 /* Writes a project file that sets one key, the way its row says it may be. */
-/** A kind that has the key. */
-static const char *kind_with(const char *key)
+/** A kind that has the key, and takes that value for it. */
+static const char *kind_with(const char *key, const char *value)
 {
     static const struct {
-        const char *key, *kind;
-    } own[] = {{"on_timeout", "exit"}, {"ready", "ts"},       {"cold", "ts"},
-               {"event", "counter"},   {"calls", "syscalls"}, {"path", "syscalls"},
-               {"of", "syscalls"}};
+        const char *key, *kind, *value; /* NULL: any */
+    } own[] = {
+        {"on_timeout", "exit", NULL},   {"ready", "ts", NULL},       {"cold", "ts", NULL},
+        {"event", "counter", NULL},     {"calls", "syscalls", NULL}, {"path", "syscalls", NULL},
+        {"of", "slowsql", "ms"},        {"of", "syscalls", NULL},    {"db", "slowsql", NULL},
+        {"statement", "slowsql", NULL}, {"thread", "slowsql", NULL}};
 
     for (size_t i = 0; i < LEN(own); i++)
-        if (strcmp(own[i].key, key) == 0)
+        if (strcmp(own[i].key, key) == 0 && (!own[i].value || strcmp(own[i].value, value) == 0))
             return own[i].kind;
     return "value";
 }
@@ -32,7 +34,7 @@ static char *project_with(const char *key, const char *value)
 
     if (strncmp(key, "metrics.*.", 10) == 0)
         return mem_printf("%smetrics: {m: {kind: %s, command: c, %s: %s}}\n", minimal,
-                          kind_with(key + 10), key + 10, value);
+                          kind_with(key + 10, value), key + 10, value);
     if (dot)
         return mem_printf("%smetrics: {m: {kind: exit, command: c}}\n%.*s: {%s: %s}\n", minimal,
                           (int)(dot - key), key, dot + 1, value);

@@ -89,6 +89,7 @@ static const struct {
     {"a section that is an array", "{\"payload\":{\"slowSQL\":[]}}", "!bad_slow_sql"},
     {"a thread that is a number", "{\"payload\":{\"slowSQL\":{\"mainThread\":7}}}", "!bad_slow_sql"},
     {"a comma too many in a thread", "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\":[1,90],}}}}", "!not_json"},
+    {"a statement with a bad escape", "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\\x\":[1,90]}}}}", "!not_json"},
     {"a negative uptime", "{\"payload\":{\"simpleMeasurements\":{\"uptime\":-1}," ONE "}}", "!bad_hours"},
     {"a session of two years", "{\"payload\":{\"info\":{\"sessionLength\":63072000}," ONE "}}", "!bad_hours"},
 };

@@ -61,6 +61,14 @@ static const struct {
     {"syscalls:unit=s,of=time",                   METRIC_SYSCALLS, "unit",    "\"s\""},
     {"syscalls:of=time,unit=us",                  METRIC_SYSCALLS, "unit",    "\"us\""},
     {"syscalls:of=count",                         METRIC_SYSCALLS, "unit",    "\"calls\""},
+    {"slowsql",                                   METRIC_SLOWSQL, "unit",     "\"ms\""},
+    {"slowsql",                                   METRIC_SLOWSQL, "worse",    "\"up\""},
+    {"slowsql:of=count",                          METRIC_SLOWSQL, "unit",     "\"statements\""},
+    {"slowsql:of=ms",                             METRIC_SLOWSQL, "unit",     "\"ms\""},
+    {"slowsql:of=count,unit=times",               METRIC_SLOWSQL, "unit",     "\"times\""},
+    {"slowsql:db=places*,thread=main",            METRIC_SLOWSQL, "db",       "\"places*\""},
+    {"slowsql:thread=main",                       METRIC_SLOWSQL, "thread",   "\"main\""},
+    {"slowsql:statement=COMMIT TRANSACTION",      METRIC_SLOWSQL, "statement", "\"COMMIT TRANSACTION\""},
 };
 
 static const struct {
@@ -69,9 +77,10 @@ static const struct {
 } bad_specs[] = {
     {"",                      "expected one of value, exit, wall, cpu, rss"},
     {"walls",                 "Did you mean wall?"},
-    {"slowsql:db=*",          "slowsql is not available in this version"},
+    {"wall:db=*",             "db: is a key of kind slowsql, not of wall"},
+    {"slowsql:thread=io",     "thread: expected one of main, other, all, got io"},
     {"wall:calls=fsync",      "calls: is a key of kind syscalls, not of wall"},
-    {"syscalls:of=much",      "of: expected one of count, time, got much"},
+    {"syscalls:of=much",      "of: expected one of count, time, ms, got much"},
     {"perfherders",           "Did you mean perfherder?"},
     {"wall:suite=x",          "suite: is a key of kinds auto, perfherder, talos, pytest, perfstat, criterion, gobench, not of wall"},
     {"hyperfine:suite=x",     "suite: is a key of kinds auto"},
@@ -117,6 +126,8 @@ static const struct {
     {"{\"name\":\"m\",\"kind\":\"exit\",\"command\":[]}", "command: expected a string, got a list"},
     {"{\"name\":\"m\",\"kind\":\"exit\",\"command\":\"c\",\"warm\":1}", "warm: unknown key"},
     {"{\"name\":\"m\",\"kind\":\"wall\",\"command\":\"c\",\"timeout\":true}", "timeout: expected a duration such as"},
+    {"{\"name\":\"m\",\"kind\":\"slowsql\",\"command\":\"c\",\"of\":\"time\"}", "of: expected ms or count, got time"},
+    {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"of\":\"ms\"}", "of: expected time or count, got ms"},
     {"{\"name\":\"m\",\"kind\":\"wall\",\"command\":\"c\",\"on_timeout\":\"bad\"}", "on_timeout: bad is for kind exit alone"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"(\"}", "regex: not an extended regular expression"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"(a*){32767}\"}", "regex: + and counts in { } expand to more than 10000 states"},
