@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { COMBINE_ROWS = 200000 };
+enum { COMBINE_ROWS = 200000, COMBINE_BYTES = 64 * MIB };
 
 /* clang-format off */
 static const struct flag map_flags[] = {
@@ -83,8 +83,10 @@ static int run_map(const struct options *o)
 
 /* Combining */
 
+/* Flushed in the order of keys: what came in sorted goes out sorted, as engines want it. */
 struct combine {
     struct tally *tally;
+    size_t n_bytes; /* of lines since the last flush */
     int fd;
     struct buf out;
 };
@@ -92,7 +94,10 @@ struct combine {
 static enum err_code flush(struct combine *c, struct err *e)
 {
     slowsql_write_tally(c->tally, &c->out);
+    if (tally_is_over(c->tally))
+        return err_set(e, ERR_LIMIT, "a sum is over 2^63");
     tally_clear(c->tally);
+    c->n_bytes = 0;
     enum err_code rc = terminal_write(c->fd, &c->out, e);
     buf_clear(&c->out);
     return rc;
@@ -106,11 +111,9 @@ static enum err_code combine_line(void *context, const char *text, size_t n, str
 
     if (rc)
         return rc;
-    if (line.kind == LINE_SESSION)
-        slowsql_line_add(&c->out, line.key.s, line.key.n, &line.sums);
-    else
-        tally_add(c->tally, tally_at(c->tally, line.key.s, line.key.n), &line.sums);
-    bool is_full = tally_n(c->tally) >= COMBINE_ROWS || c->out.len >= MIB;
+    tally_add(c->tally, tally_at(c->tally, line.key.s, line.key.n), &line.sums);
+    c->n_bytes += n;
+    bool is_full = tally_n(c->tally) >= COMBINE_ROWS || c->n_bytes >= COMBINE_BYTES;
     return is_full ? flush(c, e) : ERR_OK;
 }
 

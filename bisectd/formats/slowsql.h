@@ -11,8 +11,8 @@
  *     [null,"rejected","not_json",""]   of no use; the reasons are those of formats/telemetry.h
  *     [null,"superseded","",""]         counted again by a later document of their session
  *     [null,"session",ID,[ORDER,[KEY,count,total_ms,reports,used],…]]
- *                                       what a document of a session added, so that whoever sees
- *                                       all of them can take all but the last one off again
+ *                                       what a report of a session added, so that whoever sees all
+ *                                       of them can take all but the last one off again
  *
  * Pure.
  */

@@ -36,7 +36,7 @@ static void add_order(struct buf *out, const struct slowsql_order *o)
 static void add_session(struct buf *out, const struct slowsql_mapped *m)
 {
     AUTO(buf_fini) struct buf key = {0};
-    const struct sums none = {0};
+    const struct sums one = {.reports = 1};
 
     buf_adds(&key, SESSION_PREFIX);
     slowsql_add_string(&key, m->session.data, m->session.len);
@@ -50,7 +50,7 @@ static void add_session(struct buf *out, const struct slowsql_mapped *m)
                    item->sums.total_ms, item->sums.reports, item->sums.used);
     }
     buf_adds(&key, "]]");
-    slowsql_line_add(out, key.data, key.len, &none);
+    slowsql_line_add(out, key.data, key.len, &one);
 }
 
 void slowsql_lines_of(const struct slowsql_mapped *m, struct buf *out)
@@ -172,6 +172,8 @@ enum err_code slowsql_line_parse(const char *text, size_t n, struct slowsql_line
     if (line.key.n > n_prefix && memcmp(text, SESSION_PREFIX, n_prefix) == 0) {
         line.kind = LINE_SESSION;
         line.n_session = (size_t)(parts[3].s - text);
+        if (line.sums.reports < 1)
+            return err_set(e, ERR_INVALID, "a line of a session stands for no report");
         if (find_order(&line, parts[3], e))
             return ERR_INVALID;
     } else if (memcmp(text, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
@@ -181,8 +183,18 @@ enum err_code slowsql_line_parse(const char *text, size_t n, struct slowsql_line
     return ERR_OK;
 }
 
-/** "[KEY,count,total_ms,reports,used]" at *p. */
-static bool take_off_item(const char **p, const char *end, struct tally *t)
+static bool multiply(struct sums *s, int64_t n)
+{
+    int64_t *const parts[N_SUMS] = {&s->count, &s->total_ms, &s->reports, &s->used};
+
+    for (size_t i = 0; i < N_SUMS; i++)
+        if (__builtin_mul_overflow(*parts[i], n, parts[i]))
+            return false;
+    return true;
+}
+
+/** "[KEY,count,total_ms,reports,used]" at *p, `n` times. */
+static bool take_off_item(const char **p, const char *end, int64_t n, struct tally *t)
 {
     struct span parts[KEY_PARTS];
     struct sums sums = {0};
@@ -195,22 +207,23 @@ static bool take_off_item(const char **p, const char *end, struct tally *t)
         return false;
     size_t at = tally_at(t, key, (size_t)(*p - key));
     ++*p;
-    if (!take_sums(p, end, ',', ']', &sums))
+    if (!take_sums(p, end, ',', ']', &sums) || !multiply(&sums, n))
         return false;
     tally_subtract(t, at, &sums);
     return true;
 }
 
-enum err_code slowsql_take_off(const struct slowsql_line *line, struct tally *t, struct err *e)
+enum err_code slowsql_take_off(const struct slowsql_line *line, int64_t n, struct tally *t,
+                               struct err *e)
 {
     const char *p = line->order.s + line->order.n, *end = line->key.s + line->key.n;
 
     while (p < end && *p == ',') {
         p++;
-        if (!take_off_item(&p, end, t))
+        if (!take_off_item(&p, end, n, t))
             return err_set(e, ERR_INVALID, "a line of a session does not say what to take off");
     }
-    slowsql_note_superseded(t, 1);
+    slowsql_note_superseded(t, n);
     return ERR_OK;
 }
 
@@ -247,9 +260,12 @@ static enum err_code reduce_session(struct slowsql_reduce *r, const struct slows
     }
     bool is_same =
         kept.n_session == line->n_session && memcmp(kept.key.s, line->key.s, line->n_session) == 0;
-    bool is_later = !is_same || order_of(line->order, kept.order) >= 0;
-    enum err_code rc = is_same ? slowsql_take_off(is_later ? &kept : line, r->tally, e) : ERR_OK;
-    if (!rc && is_later)
+    if (is_same && order_of(line->order, kept.order) < 0)
+        return slowsql_take_off(line, line->sums.reports, r->tally, e);
+    enum err_code rc = is_same ? slowsql_take_off(&kept, 1, r->tally, e) : ERR_OK;
+    if (!rc) /* of several that are the same one stays, for now */
+        rc = slowsql_take_off(line, line->sums.reports - 1, r->tally, e);
+    if (!rc)
         keep_line(&r->session, text.s, text.n);
     return rc;
 }

@@ -19,7 +19,8 @@ struct slowsql_line {
     enum slowsql_line_kind kind;
     struct span key;
     size_t n_session;  /* LINE_SESSION: so many bytes of the key are those of its session */
-    struct span order; /* and this says which of its lines is the last: the greatest of bytes */
+    struct span order; /* and this says which of its lines is the last: the greatest of bytes;
+                          sums.reports is how many reports said the same */
     struct sums sums;
 };
 
@@ -34,10 +35,10 @@ void slowsql_lines_of(const struct slowsql_mapped *m, struct buf *out);
 /** Adds them to a tally, but for that of the session. */
 void slowsql_tally_notes(const struct slowsql_mapped *m, struct tally *t);
 
-/** Takes off again what a line of a session says was added, and notes that. ERR_INVALID: it is
- *  none. */
-MUST_CHECK enum err_code slowsql_take_off(const struct slowsql_line *session, struct tally *t,
-                                          struct err *e);
+/** Takes off again, `n` times, what a line of a session says was added, and notes that. ERR_INVALID:
+ *  it is none. */
+MUST_CHECK enum err_code slowsql_take_off(const struct slowsql_line *session, int64_t n,
+                                          struct tally *t, struct err *e);
 /** Notes that `n` documents were counted again by later ones. */
 void slowsql_note_superseded(struct tally *t, int64_t n);
 

@@ -69,6 +69,9 @@ done
 [ "$(ls "$work"/part.a? | wc -l)" = 7 ] || fail "not 7 parts"
 LC_ALL=C sort "$work"/part.a?.map | bisectctl slowsql reduce | cmp - "$work/whole.lines"
 LC_ALL=C sort "$work"/part.a?.combined | bisectctl slowsql reduce | cmp - "$work/whole.lines"
+LC_ALL=C sort "$work"/part.a?.map | bisectctl slowsql combine | bisectctl slowsql reduce | cmp - "$work/whole.lines"
+cat "$work"/part.a?.map "$work"/part.a?.map | bisectctl slowsql combine | bisectctl slowsql reduce --json >"$out"
+jq -e --slurpfile w "$work/whole.json" '.total.before.total_ms == $w[0].total.before.total_ms' "$out" >/dev/null || fail "twice"
 bisectctl slowsql map "${filters[@]}" "$work"/part.a? >"$work/all.map"
 cat "$work"/part.a?.map | cmp - "$work/all.map"
 

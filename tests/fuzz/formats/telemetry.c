@@ -65,7 +65,7 @@ static void check_lines(const struct slowsql_mapped *m)
         if (line.kind == LINE_ROW)
             tally_add(tally, tally_at(tally, line.key.s, line.key.n), &line.sums);
         if (line.kind == LINE_SESSION)
-            assert(slowsql_take_off(&line, tally, NULL) == ERR_OK);
+            assert(line.sums.reports == 1 && slowsql_take_off(&line, 1, tally, NULL) == ERR_OK);
         has_session |= line.kind == LINE_SESSION;
         p = stop + 1;
     }

@@ -198,7 +198,7 @@ static const struct {
     {"[\"a\",\"b\",\"c\",\"d\"]\t1\t2\t3\t4", NULL},
     {"[\"a\",null,null,null]\t-1\t2\t3\t4", NULL},
     {"[null,\"read\",\"\",\"\"]\t0\t0\t3\t0", NULL},
-    {"[null,\"session\",\"s\",[\"1\",[[\"a\",\"b\",\"c\",\"d\"],1,2,3,4]]]\t0\t0\t0\t0", NULL},
+    {"[null,\"session\",\"s\",[\"1\",[[\"a\",\"b\",\"c\",\"d\"],1,2,3,4]]]\t0\t0\t1\t0", NULL},
     {"", "expected [group"},
     {"[\"a\",\"b\",\"c\"]\t1\t2\t3\t4", "expected [group"},
     {"[\"a\",\"b\",\"c\",\"d\",\"e\"]\t1\t2\t3\t4", "expected [group"},
@@ -210,8 +210,9 @@ static const struct {
     {"[\"a\",\"b\",\"c\",\"d\"]\t1\t2\t3\t4.5", "four whole numbers"},
     {"[\"a\",\"b\",\"c\",\"d\"]\t1\t2\t3\t99999999999999999999", "four whole numbers"},
     {"[\"a\",\"b\",\"c\",\"d\"]\t1\t2\t3\t", "four whole numbers"},
-    {"[null,\"session\",\"s\",[]]\t0\t0\t0\t0", "which of it comes last"},
-    {"[null,\"session\",\"s\",7]\t0\t0\t0\t0", "which of it comes last"},
+    {"[null,\"session\",\"s\",[\"1\"]]\t0\t0\t0\t0", "no report"},
+    {"[null,\"session\",\"s\",[]]\t0\t0\t1\t0", "which of it comes last"},
+    {"[null,\"session\",\"s\",7]\t0\t0\t1\t0", "which of it comes last"},
 };
 /* clang-format on */
 
