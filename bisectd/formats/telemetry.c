@@ -92,7 +92,8 @@ static const double hours_most = 366 * 24;
 
 struct telemetry_reader {
     struct skim_member fields[FIELD_COUNT]; /* type 'n': null or absent */
-    bool has_payload, has_bare;             /* bare: its members are those of the document */
+    bool has_payload, is_quoted;            /* quoted: as a string */
+    bool has_bare;                          /* its members are those of the document */
     enum reject fault;                      /* that a member brought */
     struct buf quoted;                      /* a payload that came as a string */
     struct buf scratch;
@@ -170,6 +171,7 @@ static bool walk_payload(struct telemetry_reader *r, char type, const char **p, 
     struct skim_member m = {.type = type};
 
     r->has_payload = true;
+    r->is_quoted = type == '"';
     r->fault = REJECT_NONE;
     forget(r, FIELD_PAYLOAD_CLIENT, FIELD_COUNT);
     if (type == '"')
@@ -387,7 +389,10 @@ static enum reject read_document(struct telemetry_reader *r, const char *p, cons
         return REJECT_NOT_JSON;
     if (!r->has_payload && !r->has_bare)
         return REJECT_NO_PAYLOAD;
-    return r->fault ? r->fault : read_statements(r);
+    if (r->fault)
+        return r->fault;
+    enum reject fault = read_statements(r);
+    return fault == REJECT_NOT_JSON && r->is_quoted ? REJECT_BAD_PAYLOAD : fault;
 }
 
 void telemetry_read(struct telemetry_reader *r, const char *bytes, size_t n, struct telemetry *out)
@@ -398,7 +403,7 @@ void telemetry_read(struct telemetry_reader *r, const char *bytes, size_t n, str
     static const enum field sessions[] = {FIELD_SESSION, FIELD_SLUG};
     static const enum field dates[] = {FIELD_SUBMITTED, FIELD_CREATED};
 
-    r->has_payload = r->has_bare = false;
+    r->has_payload = r->has_bare = r->is_quoted = false;
     r->fault = REJECT_NONE;
     r->n = 0;
     forget(r, FIELD_NONE, FIELD_COUNT);

@@ -85,6 +85,7 @@ static const struct {
     {"payload a string of words", "{\"payload\":\"hello\"}", "!bad_payload"},
     {"payload a cut string", "{\"payload\":\"{\\\"a\\\":1\"}", "!bad_payload"},
     {"payload a string with more behind", "{\"payload\":\"{} {}\"}", "!bad_payload"},
+    {"payload a string with a statement that has a bad escape", "{\"payload\":\"{\\\"slowSQL\\\":{\\\"mainThread\\\":{\\\"A\\\\x\\\":[1,90]}}}\"}", "!bad_payload"},
     {"payload a string with a bad escape", "{\"payload\":\"{\\x}\"}", "!bad_payload"},
     {"a section that is an array", "{\"payload\":{\"slowSQL\":[]}}", "!bad_slow_sql"},
     {"a thread that is a number", "{\"payload\":{\"slowSQL\":{\"mainThread\":7}}}", "!bad_slow_sql"},
