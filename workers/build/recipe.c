@@ -73,6 +73,7 @@ static enum err_code run_step(struct build *b, size_t step, struct recipe_outcom
     clip_pour(&output, r->log);
     if (code)
         return code;
+    job_note_left(&o, r->log);
     if (o.end == JOB_STOPPED)
         return err_set(e, ERR_TIMEOUT, "stopped");
     bool has_folder = job_folder_survives(r->place.source);

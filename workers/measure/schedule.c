@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { NOT_STAGED = UINT32_MAX };
@@ -127,8 +129,12 @@ DEFINE_AUTO_FINI(struct execution, execution_fini)
 /** What the command wrote to the metric's file; nothing if it wrote none. */
 static void read_metric_file(const struct schedule *s, struct clip *out)
 {
-    AUTO(mem_free) char *path = path_join(s->out, s->metric->file);
-    AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    /* No link of the job's leads out of its folder. */
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    AUTO(fd_close) int at = open(s->out, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO(fd_close)
+    int fd = at < 0 ? -1 : (int)syscall(SYS_openat2, at, s->metric->file, &how, sizeof(how));
     static _Thread_local char piece[64 * KIB];
     ssize_t n;
 
@@ -256,6 +262,7 @@ static enum err_code execute(const struct taking *t, const struct task_run *run,
     strings_fini(&env);
     if (code)
         return code;
+    job_note_left(&x->outcome, s->log);
     if (x->outcome.end == JOB_STOPPED)
         return err_set(e, ERR_TIMEOUT, "stopped");
     x->has_folder = job_folder_survives(s->place.source);

@@ -62,6 +62,7 @@ struct report {
     uint32_t number;
     int code;          /* exit status, or signal */
     int sys;           /* errno */
+    uint32_t n_left;   /* processes that it had left behind when it ended by itself */
     char step[24];     /* of the start: "chdir" */
     char words[400];   /* what the program that puts up walls had to say */
     int64_t wall_ns;   /* from exec to exit */

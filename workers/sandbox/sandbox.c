@@ -6,7 +6,9 @@
 #include "workers/sandbox/cgroup.h"
 #include "workers/sandbox/inside.h"
 #include "workers/sandbox/keeper.h"
+#include "workers/sandbox/launch.h"
 #include "workers/sandbox/order.h"
+#include "workers/sandbox/order_text.h"
 #include "workers/sandbox/supervisor.h"
 #include "workers/sandbox/tree.h"
 #include "workers/sandbox/walls.h"
@@ -33,7 +35,7 @@
 #define CHECK_NS      (30 * NS_PER_S)
 
 /* What a sandbox with walls needs for itself: bwrap and bisect-job. */
-enum { WALL_PROCESSES = 2, SPARE_THREADS = 256 };
+enum { WALL_PROCESSES = 2 };
 
 /* clang-format off */
 #define PLAIN_HELP \
@@ -194,84 +196,6 @@ struct running {
     char limit[200]; /* which limit was reached; empty: none */
 };
 
-static void add_strings(struct buf *text, const struct strings *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        buf_add(text, s->items[i], strlen(s->items[i]) + 1);
-}
-
-static const char *variable(const struct strings *environment, const char *key, size_t n_key)
-{
-    for (size_t i = 0; i < environment->n; i++)
-        if (strncmp(environment->items[i], key, n_key) == 0 && environment->items[i][n_key] == '=')
-            return environment->items[i] + n_key + 1;
-    return "";
-}
-
-/** `folder`: where the command starts, as it sees it; so are the variables. */
-static void add_path(struct buf *text, const struct job_spec *spec, const char *folder,
-                     const char *path)
-{
-    if (*path == '$') {
-        const size_t n_key = strcspn(path + 1, "/");
-        buf_adds(text, variable(spec->environment, path + 1, n_key));
-        buf_adds(text, path + 1 + n_key);
-        return;
-    }
-    if (*path != '/')
-        buf_printf(text, "%s/", folder);
-    buf_adds(text, path);
-}
-
-/** What readiness looks for; of a file, where it is. */
-static void add_wanted(struct buf *text, const struct job_spec *spec, const char *folder)
-{
-    const struct ready *r = spec->ready;
-
-    if (r && r->kind == READY_FILE)
-        add_path(text, spec, folder, r->text);
-    else if (r && r->text)
-        buf_adds(text, r->text);
-    buf_add(text, "", 1);
-}
-
-/** The order's text in a descriptor; its length is in o->text_bytes. */
-static int order_text(const struct running *r, struct order *o)
-{
-    const struct job_spec *spec = r->spec;
-    const struct job_place seen = sandbox_place(spec->limits, spec->place);
-    const char *folder = seen.source ? seen.source : "/";
-    AUTO(strings_fini) struct strings wall = {0};
-    AUTO(strings_fini) struct strings argv = {0};
-    AUTO(buf_fini) struct buf text = {0};
-
-    strings_add(&argv, "/bin/sh");
-    strings_add(&argv, "-ec");
-    strings_add(&argv, spec->command);
-    if (r->kind->has_walls)
-        walls_argv(r->sandbox->walls, spec->place, spec->limits, &wall);
-    o->n_wall = (uint32_t)wall.n;
-    o->n_argv = (uint32_t)argv.n;
-    o->n_environment = (uint32_t)spec->environment->n;
-    add_strings(&text, &wall);
-    add_strings(&text, &argv);
-    buf_add(&text, folder, strlen(folder) + 1);
-    add_wanted(&text, spec, folder);
-    add_strings(&text, spec->environment);
-    o->text_bytes = (uint32_t)text.len;
-
-    int fd = memfd_create("job", MFD_CLOEXEC);
-    for (size_t at = 0; fd >= 0 && at < text.len;) {
-        ssize_t n = write(fd, text.data + at, text.len - at);
-        if (n < 0) {
-            fd_close(fd);
-            return -1;
-        }
-        at += (size_t)n;
-    }
-    return fd;
-}
-
 /** Makes the pipes that we read from; `theirs` are the ends to be written to. */
 static enum err_code make_pipes(struct running *r, int theirs[2], struct err *e)
 {
@@ -301,7 +225,7 @@ static void make_group(struct running *r)
     struct cgroup_limits limits = {.memory_bytes = l->memory_bytes};
 
     if (l->n_processes > 0)
-        limits.n_threads = 4 * l->n_processes + SPARE_THREADS + WALL_PROCESSES;
+        limits.n_threads = 4 * l->n_processes + LAUNCH_SPARE_THREADS + WALL_PROCESSES;
     if (r->kind->has_walls)
         r->group = cgroup_new(r->sandbox->groups, &limits);
 }
@@ -320,6 +244,7 @@ static enum err_code find_folders(const struct job_place *p, struct err *e)
 static enum err_code job_start(struct running *r, struct err *e)
 {
     struct sandbox *s = r->sandbox;
+    AUTO(strings_fini) struct strings wall = {0};
     int pipes[2] = {-1, -1}, groups[CGROUP_FILES];
 
     if (find_folders(r->spec->place, e))
@@ -328,6 +253,8 @@ static enum err_code job_start(struct running *r, struct err *e)
         return e ? e->code : ERR_IO;
     if (make_pipes(r, pipes, e))
         return e ? e->code : ERR_IO;
+    if (r->kind->has_walls)
+        walls_argv(s->walls, r->spec->place, r->spec->limits, &wall);
     make_group(r);
     cgroup_files(r->group, groups);
 
@@ -343,10 +270,12 @@ static enum err_code job_start(struct running *r, struct err *e)
                       .grace_ns = r->spec->grace_ns};
     if (o.has_cpus)
         o.cpus = *r->spec->cpus;
-    int fds[ORDER_DESCRIPTORS] = {
-        [ORDER_TEXT] = order_text(r, &o), [ORDER_STDOUT] = pipes[0],
-        [ORDER_STDERR] = pipes[1],        [ORDER_INSIDE] = r->kind->has_walls ? s->inside : -1,
-        [ORDER_GROUP] = groups[0],        [ORDER_GROUP_TOO] = groups[1]};
+    int fds[ORDER_DESCRIPTORS] = {[ORDER_TEXT] = order_text(r->spec, &wall, &o),
+                                  [ORDER_STDOUT] = pipes[0],
+                                  [ORDER_STDERR] = pipes[1],
+                                  [ORDER_INSIDE] = r->kind->has_walls ? s->inside : -1,
+                                  [ORDER_GROUP] = groups[0],
+                                  [ORDER_GROUP_TOO] = groups[1]};
     bool is_sent = fds[ORDER_TEXT] >= 0 && order_send(s->keeper.ctl, &o, fds);
     int sys = errno;
     for (int i = ORDER_TEXT; i <= ORDER_STDERR; i++)
@@ -610,6 +539,13 @@ static void describe(const struct running *r, struct job_outcome *o)
     }
 }
 
+void job_note_left(const struct job_outcome *o, struct clip *log)
+{
+    if (o->n_left)
+        clip_printf(log, "[ended %u process%s that the command left behind]\n", (unsigned)o->n_left,
+                    o->n_left == 1 ? "" : "es");
+}
+
 /** Runs it and takes what it prints; what went wrong on our side is the error. */
 static enum err_code job_see_through(struct running *r, struct err *e)
 {
@@ -649,6 +585,7 @@ enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct
                                     .code = p->code,
                                     .wall_ns = p->wall_ns,
                                     .ready_ns = p->ready_ns,
+                                    .n_left = p->n_left,
                                     .cpu_ns = p->cpu_ns,
                                     .rss_bytes = p->rss_bytes,
                                     .usage = p->usage};

@@ -101,6 +101,7 @@ struct job_outcome {
     int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
     int64_t rss_bytes; /* peak of the largest process among them */
     struct usage usage; /* of the same processes */
+    uint32_t n_left;   /* processes that were there when the command had ended by itself; no more */
     char reason[256]; /* for people; empty after exit status 0, and when it ended well once ready */
 };
 
@@ -117,6 +118,9 @@ enum { JOB_OUTPUT_BYTES = 16 * MIB }; /* kept of stdout, or of both, where limit
 MUST_CHECK enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec,
                                      struct clip *out, struct clip *log,
                                      struct job_outcome *outcome, struct err *e);
+
+/** Adds a line on what the command has left behind, if anything. For logs of a task. */
+void job_note_left(const struct job_outcome *o, struct clip *log);
 
 /** How much of a job's output its limits keep. */
 size_t sandbox_output_bytes(const struct sandbox_limits *l);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "workers/sandbox/launch.h"
 #include "workers/sandbox/order.h"
 #include "workers/sandbox/readiness.h"
 #include "workers/sandbox/tree.h"
@@ -26,17 +27,6 @@
 
 #define STUCK_NS       (20 * NS_PER_S)
 #define INSIDE_LATE_NS (2 * STUCK_NS) /* the one inside has its own patience first */
-/* RLIMIT_NPROC counts threads, and those of everything the user runs. It is the wall behind the
- * limit that the worker watches, against a program that forks faster than that one looks. */
-enum { SPARE_THREADS = 256 };
-
-/** Written by the command's process between fork and exec, read by the supervisor. */
-struct launch {
-    int64_t exec_ns;
-    int sys;
-    char step[24];
-};
-
 struct supervisor {
     enum supervisor_side side;
     int ctl;
@@ -76,210 +66,44 @@ _Noreturn static void leave(const struct supervisor *s)
     _exit(0);
 }
 
-_Noreturn static void launch_failed(struct launch *l, const char *step)
-{
-    l->sys = errno;
-    snprintf(l->step, sizeof(l->step), "%s", step);
-    _exit(127);
-}
-
-static void limit(int what, int64_t value, struct launch *l)
-{
-    struct rlimit r = {.rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value};
-    struct rlimit now;
-
-    if (getrlimit(what, &now) == 0 && now.rlim_max < r.rlim_max)
-        r.rlim_cur = r.rlim_max = now.rlim_max;
-    if (setrlimit(what, &r) != 0)
-        launch_failed(l, "set a limit");
-}
-
-/** When memory runs out, the job goes before anything else does. */
-static void be_first_to_go(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd >= 0 && write(fd, "500", 3) != 3)
-        errno = 0; /* the kernel's own choice is as good */
-    fd_close(fd);
-}
-
-/** In a forked child: nothing of ours stays with it, and it does not outlive us. */
-static void detach(void)
-{
-    sigset_t none;
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setsid();
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    umask(022);
-}
-
-/** What the order's text holds; all of it points into the text. */
-struct plan {
-    char **wall, **argv, **cwd, **wanted, **envp;
-};
-
-/** In the forked child: becomes the command. */
-_Noreturn static void become(const struct order *o, const struct plan *p,
-                             const int fds[ORDER_DESCRIPTORS], int64_t n_processes,
-                             struct launch *l)
-{
-    detach();
-    prctl(PR_SET_DUMPABLE, 1); /* until the exec; its /proc files would be another's */
-    if (dup2(fds[ORDER_STDOUT], 1) < 0 || dup2(fds[ORDER_STDERR], 2) < 0)
-        launch_failed(l, "redirect output");
-    if (close_range(3, ~0U, 0) != 0)
-        launch_failed(l, "close descriptors");
-    if (chdir(p->cwd[0]) != 0)
-        launch_failed(l, "enter the folder");
-    be_first_to_go();
-    limit(RLIMIT_CORE, 0, l);
-    if (o->file_bytes > 0)
-        limit(RLIMIT_FSIZE, o->file_bytes, l);
-    if (n_processes > 0)
-        limit(RLIMIT_NPROC, n_processes, l);
-
-    if (o->has_cpus && sched_setaffinity(0, sizeof(o->cpus), &o->cpus) != 0)
-        launch_failed(l, "keep to its CPUs");
-    if (o->has_fixed_layout && personality(ADDR_NO_RANDOMIZE) < 0)
-        launch_failed(l, "fix addresses");
-
-    l->exec_ns = mono_now().ns;
-    execve(p->argv[0], p->argv, p->envp);
-    launch_failed(l, p->argv[0]);
-}
-
-/** In the forked child: becomes the program that puts up the walls, and bisect-job after it. */
-_Noreturn static void become_wall(const struct plan *p, const int fds[ORDER_DESCRIPTORS],
-                                  const int inside[2], struct launch *l)
-{
-    char *no_environment[] = {NULL};
-
-    detach();
-    for (int i = ORDER_GROUP; i < ORDER_DESCRIPTORS; i++)
-        if (fds[i] >= 0 && write(fds[i], "0", 1) != 1)
-            launch_failed(l, "enter a control group");
-    /* First out of the way of the numbers that they are to have. */
-    int ctl = fcntl(inside[0], F_DUPFD, 16), program = fcntl(fds[ORDER_INSIDE], F_DUPFD, 16);
-    if (ctl < 0 || program < 0 || dup2(inside[1], 1) < 0 || dup2(inside[1], 2) < 0 ||
-        dup2(ctl, INSIDE_CTL) < 0 || dup2(program, INSIDE_PROGRAM) < 0)
-        launch_failed(l, "redirect output");
-    if (close_range(INSIDE_PROGRAM + 1, ~0U, 0) != 0)
-        launch_failed(l, "close descriptors");
-    execve(p->wall[0], p->wall, no_environment);
-    launch_failed(l, p->wall[0]);
-}
-
-/** Splits the next `n` strings of the text into a NULL-terminated list; NULL if it has fewer. */
-static char **take_strings(char **text, const char *end, size_t n)
-{
-    char **list = mem_array(n + 1, sizeof(*list));
-
-    for (size_t i = 0; i < n; i++) {
-        char *stop = *text < end ? memchr(*text, '\0', (size_t)(end - *text)) : NULL;
-        if (!stop) {
-            mem_free(list);
-            return NULL;
-        }
-        list[i] = *text;
-        *text = stop + 1;
-    }
-    return list;
-}
-
-/** Splits the text; false if it does not hold what the order says. */
-static bool plan_read(const struct order *o, char *text, struct plan *p)
-{
-    const char *end = text + o->text_bytes;
-
-    p->wall = take_strings(&text, end, o->n_wall);
-    p->argv = take_strings(&text, end, o->n_argv);
-    p->cwd = take_strings(&text, end, 1);
-    p->wanted = take_strings(&text, end, 1);
-    p->envp = take_strings(&text, end, o->n_environment);
-    return p->wall && p->argv && p->argv[0] && p->cwd && p->wanted && p->envp;
-}
-
-static void plan_fini(struct plan *p)
-{
-    mem_free(p->wall);
-    mem_free(p->argv);
-    mem_free(p->cwd);
-    mem_free(p->wanted);
-    mem_free(p->envp);
-}
-
 /** Whether this job is started by another one of us, inside walls. */
 static bool is_walled(const struct supervisor *s, const struct order *o)
 {
     return o->n_wall > 0 && s->side == SUPERVISOR_OUTSIDE;
 }
 
-/** What comes with an order: to be executed once it is forked, or instead. */
-struct launching {
-    struct plan plan;
-    char *text;
-    size_t n_text;
-};
-
-static void launching_fini(struct launching *l)
-{
-    int sys = errno;
-
-    plan_fini(&l->plan);
-    if (l->text)
-        munmap(l->text, l->n_text);
-    errno = sys;
-}
-DEFINE_AUTO_FINI(struct launching, launching_fini)
-
-/** False with errno. */
-static bool launching_read(struct supervisor *s, const struct order *o, int fd, struct launching *l)
-{
-    char *text = mmap(NULL, o->text_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-
-    if (text == MAP_FAILED)
-        return false;
-    l->text = text;
-    l->n_text = o->text_bytes;
-    memset(s->launch, 0, sizeof(*s->launch));
-    errno = EINVAL;
-    return plan_read(o, text, &l->plan);
-}
-
-/** Forks the job. 0: not started, since it would be ready without. */
+/** Forks the job. 0: not started, since it would be ready without; -1 with errno. */
 static pid_t start(struct supervisor *s, const struct order *o, int fds[ORDER_DESCRIPTORS],
                    struct readiness *ready)
 {
-    AUTO(launching_fini) struct launching l = {0};
-    int64_t n_processes = 0;
+    AUTO(launch_plan_fini) struct launch_plan p = {0};
+    int64_t n_threads = 0;
 
-    if (!launching_read(s, o, fds[ORDER_TEXT], &l))
+    memset(s->launch, 0, sizeof(*s->launch));
+    if (!launch_plan_read(o, fds[ORDER_TEXT], &p))
         return -1;
-    if (readiness_begin(ready, o, l.plan.wanted[0], fds))
+    if (readiness_begin(ready, o, p.wanted[0], fds))
         return 0;
     if (o->n_processes > 0 && geteuid() != 0)
-        n_processes = tree_user_threads(getuid()) + 4 * o->n_processes + SPARE_THREADS;
+        n_threads = tree_user_threads(getuid()) + 4 * o->n_processes + LAUNCH_SPARE_THREADS;
     pid_t pid = fork();
     if (pid == 0)
-        become(o, &l.plan, fds, n_processes, s->launch);
+        launch_job(o, &p, fds, n_threads, s->launch);
     return pid;
 }
 
 /** Forks what puts up the walls; `inside` is the socket and the stderr of that. */
-static pid_t start_wall(struct supervisor *s, const struct order *o,
-                        const int fds[ORDER_DESCRIPTORS], const int inside[2])
+static pid_t start_walls(struct supervisor *s, const struct order *o,
+                         const int fds[ORDER_DESCRIPTORS], const int inside[2])
 {
-    AUTO(launching_fini) struct launching l = {0};
+    AUTO(launch_plan_fini) struct launch_plan p = {0};
 
-    if (!launching_read(s, o, fds[ORDER_TEXT], &l))
+    memset(s->launch, 0, sizeof(*s->launch));
+    if (!launch_plan_read(o, fds[ORDER_TEXT], &p))
         return -1;
     pid_t pid = fork();
     if (pid == 0)
-        become_wall(&l.plan, fds, inside, s->launch);
+        launch_walls(&p, fds, inside, s->launch);
     return pid;
 }
 
@@ -451,6 +275,8 @@ static void carry_out(struct supervisor *s, const struct order *o, int fds[ORDER
     close_all(fds); /* so that the readers see the end */
     readiness_watch(&j.ready);
     r->end = watch(s, o, &j);
+    if (r->end == REPORT_EXITED || r->end == REPORT_SIGNALED)
+        r->n_left = (uint32_t)tree_count(getpid()) - (j.ready.from_probe >= 0);
     if (tree_kill_own(STUCK_NS, job_reaped, &j) > 0)
         r->end = REPORT_STUCK;
     else
@@ -523,7 +349,7 @@ static void carry_out_walled(struct supervisor *s, const struct order *o,
     }
     AUTO(fd_close) int inside = pair[0];
     int theirs[2] = {pair[1], words};
-    struct job j = {.pid = start_wall(s, o, fds, theirs), .ready.from_probe = -1};
+    struct job j = {.pid = start_walls(s, o, fds, theirs), .ready.from_probe = -1};
     int sys = errno;
     fd_close(pair[1]);
     if (j.pid < 0) {

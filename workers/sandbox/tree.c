@@ -101,6 +101,7 @@ static void add_children_of_thread(void *context, pid_t tid)
 }
 
 struct stat_line {
+    char state;
     int parent;
     long n_threads;
 };
@@ -116,8 +117,8 @@ static struct stat_line stat_of(pid_t pid)
     if (slurp(path, text, sizeof(text)))
         after = strrchr(text, ')');
     if (!after ||
-        sscanf(after + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-               &s.parent, &s.n_threads) != 2)
+        sscanf(after + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+               &s.state, &s.parent, &s.n_threads) != 3)
         return (struct stat_line){0};
     return s;
 }
@@ -180,6 +181,18 @@ int64_t tree_user_threads(uid_t uid)
 
     each_number_in("/proc", count_if_users, &c);
     return c.n_threads;
+}
+
+size_t tree_count(pid_t root)
+{
+    static _Thread_local pid_t pids[TREE_MAX];
+    size_t n = 0, n_listed = tree_list(root, pids, TREE_MAX);
+
+    for (size_t i = 0; i < n_listed; i++) {
+        char state = stat_of(pids[i]).state;
+        n += state != '\0' && state != 'Z' && state != 'X';
+    }
+    return n;
 }
 
 struct tree_usage tree_measure(pid_t root)

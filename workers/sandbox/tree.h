@@ -13,6 +13,9 @@ enum { TREE_MAX = 32768 };
  *  most `max`. A child that is being born may be missed: look again. Allocates nothing. */
 size_t tree_list(pid_t root, pid_t *out, size_t max);
 
+/** How many of them have not ended; those that nobody has reaped yet do not count. */
+size_t tree_count(pid_t root);
+
 struct tree_usage {
     size_t n_processes;
     int64_t memory_bytes; /* private to the processes: resident less shared */

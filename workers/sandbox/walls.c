@@ -306,10 +306,10 @@ static bool is_in_chroot(void)
 }
 
 /* clang-format off */
-static const struct { const char *path, *value, *words; } settings[] = {
-    {"/proc/sys/user/max_user_namespaces", "0", "user namespaces are switched off: user.max_user_namespaces is 0"},
-    {"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are for root only: kernel.unprivileged_userns_clone is 0"},
-    {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor restricts them: kernel.apparmor_restrict_unprivileged_userns is 1"},
+static const struct { const char *path, *value; bool is_for_root; const char *words; } settings[] = {
+    {"/proc/sys/user/max_user_namespaces", "0", true, "user namespaces are switched off: user.max_user_namespaces is 0"},
+    {"/proc/sys/kernel/unprivileged_userns_clone", "0", false, "user namespaces are for root only: kernel.unprivileged_userns_clone is 0"},
+    {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", false, "AppArmor restricts them: kernel.apparmor_restrict_unprivileged_userns is 1"},
 };
 /* clang-format on */
 
@@ -325,9 +325,12 @@ void walls_explain(const char *words, struct buf *out)
         return;
     }
     for (size_t i = 0; i < LEN(settings); i++) {
-        if (!setting_is(settings[i].path, settings[i].value))
+        if ((geteuid() == 0 && !settings[i].is_for_root) ||
+            !setting_is(settings[i].path, settings[i].value))
             continue;
         buf_printf(out, "; %s", settings[i].words);
         return;
     }
+    if (geteuid() == 0 && strstr(words, "No permissions to create"))
+        buf_adds(out, "; this is root, so it is a chroot, or a container that filters the call");
 }

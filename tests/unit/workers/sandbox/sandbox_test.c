@@ -204,13 +204,16 @@ START_TEST(nothing_survives)
         const char *name, *command;
         int64_t timeout_ns;
         struct sandbox_limits limits;
+        int n_left; /* reported; -1: not looked at */
     } ways[] = {
-        {"after a good end",     "setsid sh -c 'sleep 7771 & sleep 7771' & (sleep 7771 &) ; exit 0", 0, {0}},
-        {"after a bad end",      "(setsid setsid sleep 7771 >/dev/null 2>&1 &); exit 1", 0, {0}},
-        {"after a time limit",   "(setsid sleep 7771 &) ; nohup sleep 7771", SECOND / 5, {0}},
-        {"after a disk limit",   "(setsid sleep 7771 &) ; head -c 9000000 /dev/zero >big; sleep 7771", 5 * SECOND, {.disk_bytes = MIB}},
-        {"after forking without end", "while :; do sleep 7771 & done", 20 * SECOND, {.n_processes = 400}},
-        {"after forking faster",      "f() { [ $1 -lt 1 ] || { f $(($1 - 1)) | f $(($1 - 1)) & }; }; f 11; sleep 7771", 20 * SECOND, {.n_processes = 200}},
+        {"after a good end",     "setsid sh -c 'sleep 7771 & sleep 7771' & (sleep 7771 &) ; exit 0", 0, {0}, -1},
+        {"what is left is counted", "(sleep 7771 &); setsid sleep 7771 >/dev/null 2>&1 & sleep .1", 0, {0}, 2},
+        {"what has ended is not", "true & (true &) & sleep .1", 0, {0}, 0},
+        {"after a bad end",      "(setsid setsid sleep 7771 >/dev/null 2>&1 &); exit 1", 0, {0}, 1},
+        {"after a time limit",   "(setsid sleep 7771 &) ; nohup sleep 7771", SECOND / 5, {0}, 0},
+        {"after a disk limit",   "(setsid sleep 7771 &) ; head -c 9000000 /dev/zero >big; sleep 7771", 5 * SECOND, {.disk_bytes = MIB}, -1},
+        {"after forking without end", "while :; do sleep 7771 & done", 20 * SECOND, {.n_processes = 400}, -1},
+        {"after forking faster",      "f() { [ $1 -lt 1 ] || { f $(($1 - 1)) | f $(($1 - 1)) & }; }; f 11; sleep 7771", 20 * SECOND, {.n_processes = 200}, -1},
     };
     /* clang-format on */
     ck_assert(_i < (int)LEN(ways));
@@ -219,6 +222,9 @@ START_TEST(nothing_survives)
 
     ck_assert_msg(r.code == ERR_OK, "%s: %s", ways[_i].name, r.e.text);
     ck_assert_msg(!somebody_sleeps("7771"), "%s", ways[_i].name);
+    if (ways[_i].n_left >= 0)
+        ck_assert_msg(r.outcome.n_left == (uint32_t)ways[_i].n_left, "%s: %u", ways[_i].name,
+                      (unsigned)r.outcome.n_left);
 }
 END_TEST
 
@@ -550,7 +556,7 @@ static void add_common(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, job_ends_as_claimed, 0, LEN(rows));
-    tcase_add_loop_test(tc, nothing_survives, 0, 6);
+    tcase_add_loop_test(tc, nothing_survives, 0, 8);
     tcase_add_test(tc, a_hundred_megabytes_are_cut);
     tcase_add_test(tc, time_and_memory_are_measured);
     tcase_add_test(tc, tick_stops_a_job);
