@@ -139,6 +139,8 @@ struct config *config_default(void)
     c->limits = limits_default();
     if (set_calibration(NULL, &c->calibration, NULL))
         assert(!"a default of calibration is no number");
+    if (sandbox_kind_parse(schema_find(SCHEMA_DAEMON, "sandbox")->standard, &c->sandbox, NULL))
+        assert(!"the default of sandbox is no kind");
     if (listen_parse(schema_find(SCHEMA_DAEMON, "listen")->standard, &c->listen, NULL))
         assert(!"the default of listen is no address");
     return c;
@@ -362,6 +364,7 @@ static enum err_code set_values(struct config *c, const struct source *s, const 
     const char *listen = json_str(json_at(v, "listen"), NULL);
     const char *data_dir = json_str(json_at(v, "data_dir"), NULL);
     const char *engine = json_str(json_at(v, "engine"), "local");
+    const char *sandbox = json_str(json_at(v, "sandbox"), NULL);
 
     if (listen && listen_parse(listen, &c->listen, e)) {
         err_wrap(e, "listen");
@@ -377,6 +380,8 @@ static enum err_code set_values(struct config *c, const struct source *s, const 
     }
     c->engine = strcmp(engine, "pool") == 0 ? ENGINE_POOL : ENGINE_LOCAL;
     c->n_workers = (uint32_t)json_int(json_at(v, "workers"), c->n_workers);
+    if (sandbox && sandbox_kind_parse(sandbox, &c->sandbox, e))
+        return place_error(e, s, s->root, "");
     if (set_limits(json_at(v, "limits"), &c->limits, e) ||
         set_calibration(json_at(v, "calibration"), &c->calibration, e))
         return place_error(e, s, s->root, "");

@@ -36,7 +36,8 @@ struct config {
     struct listen_at listen;
     char *data_dir; /* absolute */
     enum engine_kind engine;
-    uint32_t n_workers; /* of engine local */
+    uint32_t n_workers;        /* of engine local */
+    enum sandbox_kind sandbox; /* of projects that name none */
     struct limits limits;
     struct calibration_config calibration;
     size_t n_projects;

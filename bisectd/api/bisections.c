@@ -13,8 +13,11 @@ static void create(struct exchange *x, const struct service *s)
     struct err e = {0};
     AUTO(mem_free) char *id = NULL;
     bool has_joined = false;
+    enum sender sender = x->is_private           ? SENDER_SELF
+                         : x->role == ROLE_ADMIN ? SENDER_OF_COMMANDS
+                                                 : SENDER_OF_NAMES;
 
-    if (s->bisection_create(s->self, x->json, x->role == ROLE_ADMIN, &id, &has_joined, &e)) {
+    if (s->bisection_create(s->self, x->json, sender, &id, &has_joined, &e)) {
         answer_error(x, &e);
         return;
     }

@@ -61,6 +61,7 @@ static enum err_code find_role(struct exchange *x, const struct head *h, const s
     char name[32];
     const char *token = h->authorization;
 
+    x->is_private = h->is_private;
     if (h->is_private) {
         x->role = ROLE_ADMIN;
         return ERR_OK;

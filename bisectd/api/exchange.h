@@ -57,6 +57,7 @@ struct exchange {
     char *args[EXCHANGE_MAX_ARGS]; /* the :parts of the route's path, in order */
     struct pairs query;
     enum role role;
+    bool is_private;       /* came over the private socket */
     char *idempotency_key; /* NULL: none */
     struct buf body;
     json *json;          /* the body of a BODY_JSON route; NULL if empty */

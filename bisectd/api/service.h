@@ -50,6 +50,13 @@ enum body_limit {
     LIMIT_COUNT
 };
 
+/** How far a question's commands are trusted. */
+enum sender {
+    SENDER_OF_NAMES,    /* may name projects of the service */
+    SENDER_OF_COMMANDS, /* may also bring commands of its own */
+    SENDER_SELF         /* that, and it is the user whose daemon this is: the private socket */
+};
+
 struct service {
     void *self;
     struct store *store;
@@ -59,8 +66,8 @@ struct service {
     int64_t max_connections; /* of one socket */
     int64_t max_wait_s;      /* of a worker for a task, in one request */
 
-    enum err_code (*bisection_create)(void *self, const json *body, bool may_send_commands,
-                                      char **id, bool *has_joined, struct err *e);
+    enum err_code (*bisection_create)(void *self, const json *body, enum sender sender, char **id,
+                                      bool *has_joined, struct err *e);
     /** The verdict document, running or not. Caller frees. */
     enum err_code (*bisection_show)(void *self, const char *id, json **out, struct err *e);
     enum err_code (*bisection_cancel)(void *self, const char *id, struct err *e);

@@ -25,6 +25,7 @@ static const struct flag {
     {"--listen",   "HOST:PORT|none", TEXT,   AT(listen),      0,           "where to accept TCP connections (default: 127.0.0.1:8641)"},
     {"--workers",  "N",              NUMBER, AT(n_workers),   MAX_WORKERS, "workers to run on this machine (default: 1)"},
     {"--platform", "P",              TEXT,   AT(platform),    0,           "what these workers call their platform (default: this machine's)"},
+    {"--sandbox",  "KIND",           TEXT,   AT(sandbox),     0,           "walls around jobs of projects that name none: bubblewrap (default) or plain"},
     {"--private",  NULL,             SWITCH, AT(is_private),  0,           "serve DATA_DIR/socket only, and end when nobody is connected"},
     {"--ready-fd", "N",              NUMBER, AT(ready_fd),    MAX_FD,      "write a line to this descriptor once requests are served"},
     {"--log-json", NULL,             SWITCH, AT(is_log_json), 0,           "log JSON lines instead of key=value"},
@@ -152,6 +153,8 @@ enum err_code options_config(const struct options *o, struct config **out, struc
         c->n_workers = (uint32_t)o->n_workers;
         c->engine = o->n_workers ? ENGINE_LOCAL : ENGINE_POOL;
     }
+    if (o->sandbox && sandbox_kind_parse(o->sandbox, &c->sandbox, e))
+        return err_wrap(e, "--sandbox");
     if (settle_data_dir(o, c, e))
         return e->code;
     *out = TAKE(c);

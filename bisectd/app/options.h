@@ -14,6 +14,7 @@ struct options {
     const char *data_dir;
     const char *listen;
     const char *platform; /* of workers on this machine; NULL: their own default */
+    const char *sandbox;  /* of projects that name none; NULL: not given */
     int64_t n_workers;    /* -1: not given */
     int64_t ready_fd;     /* -1: none */
     bool is_private;

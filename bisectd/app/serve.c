@@ -20,13 +20,13 @@ enum { MAX_ACTIVITY_BYTES = 200 };
 /* -- bisections -- */
 
 /* The project a request names, or the one it brings, as an object to keep. */
-static enum err_code find_project(const struct driver *d, const json *given, bool may_send_commands,
+static enum err_code find_project(const struct driver *d, const json *given, enum sender sender,
                                   json **out, struct err *e)
 {
     const struct config *c = d->o.config;
     const char *name = json_str(given, NULL);
 
-    if (!name && may_send_commands) {
+    if (!name && sender != SENDER_OF_NAMES) {
         *out = json_keep((json *)(uintptr_t)given);
         return ERR_OK;
     }
@@ -46,7 +46,16 @@ static enum err_code find_project(const struct driver *d, const json *given, boo
     return ERR_OK;
 }
 
-static enum err_code read_request(const struct driver *d, const json *body, bool may_send_commands,
+/** A project that names no sandbox gets the service's, unless its user brought it in person. */
+static void choose_sandbox(const struct driver *d, bool is_own, struct project *p)
+{
+    if (p->sandbox.is_kind_set || is_own)
+        return;
+    p->sandbox.kind = d->o.config->sandbox;
+    p->sandbox.is_kind_set = true;
+}
+
+static enum err_code read_request(const struct driver *d, const json *body, enum sender sender,
                                   struct request **out, struct err *e)
 {
     AUTO(json_free) json *whole = json_new_object();
@@ -54,7 +63,7 @@ static enum err_code read_request(const struct driver *d, const json *body, bool
 
     if (!json_is_object(body))
         return err_set(e, ERR_INVALID, "expected a request object");
-    if (find_project(d, json_at(body, "project"), may_send_commands, &project, e))
+    if (find_project(d, json_at(body, "project"), sender, &project, e))
         return e->code;
     for (const char *k = json_first_key(body); k; k = json_next_key(body, k))
         json_put(whole, k, json_keep(json_at(body, k)));
@@ -63,6 +72,8 @@ static enum err_code read_request(const struct driver *d, const json *body, bool
         json_put(whole, "budget_runs", json_new_int(d->o.config->limits.n_runs));
     if (request_from_json(whole, out, e))
         return e->code;
+    choose_sandbox(d, sender == SENDER_SELF && json_is_object(json_at(body, "project")),
+                   (*out)->project);
     if (!(*out)->is_seed_set) {
         random_bytes(&(*out)->seed, sizeof((*out)->seed));
         (*out)->seed &= REQUEST_MAX_SEED;
@@ -139,14 +150,14 @@ static enum err_code join(struct driver *d, const struct request *r, struct id *
     return c && course_want(c, e) ? driver_spoil(d, id->text, e) : ERR_OK;
 }
 
-static enum err_code on_create(void *self, const json *body, bool may_send_commands, char **id,
+static enum err_code on_create(void *self, const json *body, enum sender sender, char **id,
                                bool *has_joined, struct err *e)
 {
     struct driver *d = self;
     AUTO(request_free) struct request *r = NULL;
     struct id found;
 
-    if (read_request(d, body, may_send_commands, &r, e))
+    if (read_request(d, body, sender, &r, e))
         return e->code;
     if (join(d, r, &found, has_joined, e))
         return e->code;

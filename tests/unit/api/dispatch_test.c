@@ -191,6 +191,29 @@ START_TEST(a_role_may_do_what_it_is_for)
 }
 END_TEST
 
+START_TEST(who_brings_commands_is_told_apart)
+{
+    AUTO(desk_free) struct desk *d = desk_new();
+    AUTO(buf_fini) struct buf token = {0};
+    bool was_made;
+
+    struct head in_person = {.is_private = true, .content_bytes = -1};
+    AUTO(exchange_free) struct exchange *x = ask(d, "POST", "/api/v1/bisections", &in_person, "{}");
+    ck_assert_int_eq(x->status, 201);
+    ck_assert_int_eq(d->sender, SENDER_SELF);
+
+    OK(store_token_admin(d->store, utc_now(), &was_made, e));
+    AUTO(mem_free) char *path = path_join(d->dir, "admin.token");
+    OK(file_read(path, 1000, &token, e));
+    AUTO(mem_free)
+    char *header = mem_printf("Bearer %.*s", (int)strcspn(buf_str(&token), "\n"), buf_str(&token));
+    struct head by_token = {.authorization = header, .content_bytes = -1};
+    AUTO(exchange_free) struct exchange *y = ask(d, "POST", "/api/v1/bisections", &by_token, "{}");
+    ck_assert_int_eq(y->status, 201);
+    ck_assert_int_eq(d->sender, SENDER_OF_COMMANDS);
+}
+END_TEST
+
 START_TEST(an_unknown_query_parameter_is_an_error)
 {
     AUTO(desk_free) struct desk *d = desk_new();
@@ -419,6 +442,7 @@ int main(void)
         {samples_of_a_revision_are_found_by_part_of_its_hash, LEN(revisions)},
         {an_announced_body_over_the_limit_is_refused_at_once, 1},
         {a_body_that_grows_over_the_limit_is_refused, 1},
+        {who_brings_commands_is_told_apart, 1},
         {a_repeated_key_gets_the_first_answer, 1},
         {a_worker_waits_and_is_answered_at_last, 1},
         {an_artifact_is_kept_if_it_is_what_it_says, 1},

@@ -27,11 +27,11 @@ struct desk {
     int n_created;
     bool has_task; /* the next lease_take gets one */
     bool is_over;  /* the bisection is done */
-    bool may_send_commands;
+    enum sender sender;
     struct work *started;
 };
 
-HELPER enum err_code desk_create(void *self, const json *body, bool may_send_commands, char **id,
+HELPER enum err_code desk_create(void *self, const json *body, enum sender sender, char **id,
                                  bool *has_joined, struct err *e)
 {
     struct desk *d = self;
@@ -39,7 +39,7 @@ HELPER enum err_code desk_create(void *self, const json *body, bool may_send_com
     if (!json_is_object(body))
         return err_set(e, ERR_INVALID, "expected a request object");
     d->n_created++;
-    d->may_send_commands = may_send_commands;
+    d->sender = sender;
     *id = mem_printf("b%d", d->n_created);
     *has_joined = false;
     return ERR_OK;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/bisections.h"
 #include "store/db.h"
 #include "store/derived.h"
 #include "store/explanations.h"
@@ -196,7 +197,7 @@ static char *create(struct world *w, json *body, bool *has_joined)
     char *id = NULL;
 
     OK(store_begin(w->store, e));
-    OK(ask(w)->bisection_create(w->driver, owned, true, &id, has_joined, e));
+    OK(ask(w)->bisection_create(w->driver, owned, SENDER_OF_COMMANDS, &id, has_joined, e));
     OK(store_commit(w->store, e));
     return id;
 }
@@ -712,10 +713,49 @@ START_TEST(a_stranger_may_not_bring_commands)
     bool has_joined;
 
     OK(json_parse(refusals[_i].body, strlen(refusals[_i].body), &body, e));
-    ck_assert_msg(ask(w)->bisection_create(w->driver, body, false, &id, &has_joined, &why) ==
-                      refusals[_i].code,
+    ck_assert_msg(ask(w)->bisection_create(w->driver, body, SENDER_OF_NAMES, &id, &has_joined,
+                                           &why) == refusals[_i].code,
                   "%s: %s", refusals[_i].name, why.text);
     ck_assert_msg(strstr(why.text, refusals[_i].says), "%s", why.text);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum sender sender;
+    const char *sandbox; /* of the project; NULL: it names none */
+    enum sandbox_kind standard, want;
+    bool is_set;
+} walled[] = {
+    {"a project without one gets the service's", SENDER_OF_COMMANDS, NULL, SANDBOX_BUBBLEWRAP, SANDBOX_BUBBLEWRAP, true},
+    {"which may be plain",                       SENDER_OF_COMMANDS, NULL, SANDBOX_PLAIN, SANDBOX_PLAIN, true},
+    {"the user's own stays without",             SENDER_SELF, NULL, SANDBOX_BUBBLEWRAP, SANDBOX_PLAIN, false},
+    {"a named one is kept",                      SENDER_OF_COMMANDS, "plain", SANDBOX_BUBBLEWRAP, SANDBOX_PLAIN, true},
+    {"by the user too",                          SENDER_SELF, "bubblewrap", SANDBOX_PLAIN, SANDBOX_BUBBLEWRAP, true},
+};
+/* clang-format on */
+
+START_TEST(a_project_has_a_sandbox)
+{
+    AUTO(world_free) struct world *w = world_new();
+    AUTO(json_free) json *body = question("good", "v40");
+    AUTO(mem_free) char *id = NULL;
+    AUTO(bisection_row_free) struct bisection_row *row = NULL;
+    json *project = (json *)(uintptr_t)json_at(body, "project");
+    bool has_joined;
+
+    w->config->sandbox = walled[_i].standard;
+    if (walled[_i].sandbox)
+        json_put(project, "sandbox",
+                 json_put(json_new_object(), "kind", json_new_string(walled[_i].sandbox)));
+    OK(store_begin(w->store, e));
+    OK(ask(w)->bisection_create(w->driver, body, walled[_i].sender, &id, &has_joined, e));
+    OK(store_commit(w->store, e));
+    OK(store_bisection_load(w->store, id, &row, e));
+    const struct sandbox_limits *got = &row->request->project->sandbox;
+    ck_assert_msg(got->is_kind_set == walled[_i].is_set, "%s", walled[_i].name);
+    ck_assert_msg(got->kind == walled[_i].want, "%s", walled[_i].name);
 }
 END_TEST
 
@@ -879,6 +919,7 @@ int main(int argc, char **argv)
 {
     const struct unit_test tests[] = {
         {a_search_comes_to_its_culprit, 1},
+        {a_project_has_a_sandbox, LEN(walled)},
         {a_large_range_is_searched_in_the_pool, 1},
         {a_kill_loses_nothing, 4},
         {a_kill_between_event_and_step_loses_nothing, 1},

@@ -80,15 +80,17 @@ START_TEST(flags_stand_above_the_file)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     AUTO(mem_free) char *file = path_join(dir, "bisectd.yml");
     AUTO(mem_free) char *data = path_join(dir, "data");
-    const char text[] = "listen: 127.0.0.1:9999\nworkers: 4\n";
+    const char text[] = "listen: 127.0.0.1:9999\nworkers: 4\nsandbox: bubblewrap\n";
     AUTO(config_free) struct config *c = NULL;
-    struct options o = {.config = file, .data_dir = data, .listen = "none", .n_workers = 0};
+    struct options o = {
+        .config = file, .data_dir = data, .listen = "none", .sandbox = "plain", .n_workers = 0};
     struct err e = {0};
 
     ck_assert_msg(!file_write(file, text, strlen(text), 0600, &e), "%s", e.text);
     ck_assert_msg(!options_config(&o, &c, &e), "%s", e.text);
     ck_assert_ptr_null(c->listen.host);
     ck_assert_int_eq(c->engine, ENGINE_POOL);
+    ck_assert_int_eq(c->sandbox, SANDBOX_PLAIN);
     ck_assert_str_eq(c->data_dir, data);
     ck_assert(file_exists(data));
     ck_assert(!file_remove_tree(dir, &e));

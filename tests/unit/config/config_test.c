@@ -111,6 +111,7 @@ static const struct {
     {"a port without a host",     "listen: :8641\n",                      ":1:1: listen: expected HOST:PORT|"},
     {"a host without a port",     "listen: localhost\n",                  ":1:1: listen: expected HOST:PORT|"},
     {"IPv6 without brackets",     "listen: ::1:8641\n",                   ":1:1: listen: expected HOST:PORT|"},
+    {"a sandbox of none",         "sandbox: cardboard\n",                 ":1:10: sandbox: expected one of|bubblewrap"},
     {"an engine of later",        "engine: slurm\n",                      ":1:9: engine: slurm is not available|"},
     {"too many workers",          "workers: 1000\n",                      ":1:10: workers: expected a whole number from 0 to 256|1000"},
     {"renewal too late",          "limits: {lease: 10s, renew: 6s}\n",    ":1:22: limits.renew: expected at most half|"},
@@ -359,6 +360,7 @@ START_TEST(defaults_follow_the_environment)
     ck_assert_uint_eq(c->listen.port, 8641);
     ck_assert_int_eq(c->engine, ENGINE_LOCAL);
     ck_assert_uint_eq(c->n_workers, 1);
+    ck_assert_int_eq(c->sandbox, SANDBOX_BUBBLEWRAP);
 
     unsetenv("XDG_STATE_HOME");
     setenv("HOME", "/home/x", 1);
