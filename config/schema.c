@@ -90,6 +90,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "sandbox",            SCHEMA_SECTION,   NULL,           0, 0, NULL, 0, "what a build or measuring command may use"},
     {SCHEMA_PROJECT, "sandbox.kind",       SCHEMA_CHOICE,    "of the service", 0, 0, "plain bubblewrap", 0, "bubblewrap: own namespaces, a read-only system, no home, no network; plain: limits, but no walls; run and compare: plain"},
     {SCHEMA_PROJECT, "sandbox.network",    SCHEMA_BOOL,      "no",           0, 0, NULL, 0, "plain cannot take it away"},
+    {SCHEMA_PROJECT, "sandbox.read",       SCHEMA_LIST,      NULL,           0, 0, NULL, 0, "absolute paths of what jobs within walls see besides the system, read-only: toolchains, data"},
     {SCHEMA_PROJECT, "sandbox.memory",     SCHEMA_SIZE,      "0",            0, 1e15, NULL, 0, "0: no limit, here and below"},
     {SCHEMA_PROJECT, "sandbox.processes",  SCHEMA_COUNT,     "4096",         0, 1e6, NULL, 0, "at once, in the command's own process tree"},
     {SCHEMA_PROJECT, "sandbox.disk",       SCHEMA_SIZE,      "10G",          0, 1e15, NULL, 0, "written below its folders"},

@@ -40,6 +40,7 @@ static const struct field build_fields[] = {
 static const struct field sandbox_fields[] = {
     {"kind",      FIELD_CHOICE, AT(sandbox.kind),         0, 0, 0, sandbox_choices},
     {"network",   FIELD_BOOL,   AT(sandbox.has_network),  0, 0, 0, NULL},
+    {"read",      FIELD_STRINGS, AT(sandbox.read),        FIELD_SKIP_ZERO, 0, 0, NULL},
     {"memory",    FIELD_SIZE,   AT(sandbox.memory_bytes), 0, 0, MAX_SIZE, NULL},
     {"processes", FIELD_I64,    AT(sandbox.n_processes),  0, 0, 1e6, NULL},
     {"disk",      FIELD_SIZE,   AT(sandbox.disk_bytes),   0, 0, MAX_SIZE, NULL},
@@ -77,6 +78,7 @@ void project_free(struct project *p)
         return;
     fields_fini(project_fields, LEN(project_fields), p);
     fields_fini(build_fields, LEN(build_fields), p);
+    fields_fini(sandbox_fields, LEN(sandbox_fields), p);
     pairs_fini(&p->submodule_urls);
     for (size_t i = 0; i < p->n_metrics; i++)
         metric_free(p->metrics[i]);
@@ -124,6 +126,7 @@ struct project *project_copy(const struct project *p)
     copy_pairs(&copy->submodule_urls, &p->submodule_urls);
     copy_strings(&copy->platforms, &p->platforms);
     copy_strings(&copy->paths, &p->paths);
+    copy_strings(&copy->sandbox.read, &p->sandbox.read);
     copy_pairs(&copy->environment, &p->environment);
     copy_strings(&copy->build_steps, &p->build_steps);
     copy_strings(&copy->artifacts, &p->artifacts);
@@ -246,6 +249,28 @@ static enum err_code check_step(const char *key, const char *step, struct err *e
     return ERR_OK;
 }
 
+/** Within walls the job's own folders are in these places. */
+static enum err_code check_read(const char *key, const char *path, struct err *e)
+{
+    static const char *const taken[] = {"/", "/job", "/tmp", "/var/tmp", "/dev", "/proc"};
+    size_t n_path = strlen(path);
+
+    if (*path != '/')
+        return err_set(e, ERR_INVALID, "%s: expected an absolute path, got %s", key, path);
+    if (strstr(path, "/.") && path_check(key, path + 1, e))
+        return ERR_INVALID;
+    while (n_path > 1 && path[n_path - 1] == '/')
+        n_path--;
+    for (size_t i = 0; i < LEN(taken); i++) {
+        const size_t n = strlen(taken[i]);
+        const bool is_below = n > 1 && strncmp(path, taken[i], n) == 0 && path[n] == '/';
+        if (is_below || (n == n_path && memcmp(path, taken[i], n) == 0))
+            return err_set(e, ERR_INVALID, "%s: %s cannot be shown: a job has its own %s", key,
+                           path, taken[i]);
+    }
+    return ERR_OK;
+}
+
 static enum err_code check_metrics(const struct project *p, struct err *e)
 {
     if (p->n_metrics == 0)
@@ -287,7 +312,8 @@ enum err_code project_check(const struct project *p, struct err *e)
         check_list("platforms", &p->platforms, name_check, e) ||
         check_list("paths", &p->paths, path_check, e) || environment_check(&p->environment, e) ||
         check_list("build.steps", &p->build_steps, check_step, e) ||
-        check_list("build.artifacts", &p->artifacts, path_check, e))
+        check_list("build.artifacts", &p->artifacts, path_check, e) ||
+        check_list("sandbox.read", &p->sandbox.read, check_read, e))
         return ERR_INVALID;
     for (size_t i = 0; i < p->submodule_urls.n; i++) {
         if (path_check("submodules", p->submodule_urls.items[i].key, e))

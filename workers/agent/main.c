@@ -67,6 +67,21 @@ static void hide_own(const struct options *o, struct sandbox *s)
         sandbox_hide(s, own[i]);
 }
 
+/** Better known now than when a task needs it. */
+static void tell_walls(struct sandbox *s)
+{
+    struct sandbox_limits limits = {.is_kind_set = true, .kind = SANDBOX_BUBBLEWRAP};
+    AUTO(buf_fini) struct buf quoted = {0};
+    struct err e = {0};
+
+    if (sandbox_check(s, &limits, &e) == ERR_OK) {
+        LOG(LOG_INFO, "sandbox", "bubblewrap=works kernel_keeps=\"%s\"", sandbox_kernel_keeps(s));
+        return;
+    }
+    text_quote(&quoted, e.text);
+    LOG(LOG_INFO, "sandbox", "bubblewrap=refused error=%s", buf_str(&quoted));
+}
+
 static enum err_code run(const struct options *o, const char *token, struct sandbox *sandbox,
                          struct err *e)
 {
@@ -95,6 +110,7 @@ static enum err_code run(const struct options *o, const char *token, struct sand
     text_quote(&where, shop->folder);
     LOG(LOG_INFO, "worker started", "worker=%s platform=%s %s", o->name, o->platform,
         buf_str(&where));
+    tell_walls(sandbox);
     return agent_run(&a, e);
 }
 

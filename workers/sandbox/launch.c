@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -68,14 +69,16 @@ void launch_job(const struct order *o, const struct launch_plan *p,
         fail(l, "close descriptors");
     if (chdir(p->folder[0]) != 0)
         fail(l, "enter the folder");
-    if (o->has_cpus && sched_setaffinity(0, sizeof(o->cpus), &o->cpus) != 0)
-        fail(l, "keep to its CPUs");
     be_first_to_go();
     limit(RLIMIT_CORE, 0, l);
     if (o->file_bytes > 0)
         limit(RLIMIT_FSIZE, o->file_bytes, l);
     if (n_threads > 0)
         limit(RLIMIT_NPROC, n_threads, l);
+    if (o->has_cpus && sched_setaffinity(0, sizeof(o->cpus), &o->cpus) != 0)
+        fail(l, "keep to its CPUs");
+    if (o->has_fixed_layout && personality(ADDR_NO_RANDOMIZE) < 0)
+        fail(l, "fix addresses");
 
     l->exec_ns = mono_now().ns;
     execve(p->argv[0], p->argv, p->environment);

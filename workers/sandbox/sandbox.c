@@ -179,6 +179,11 @@ enum err_code sandbox_check(struct sandbox *s, const struct sandbox_limits *l, s
     return code;
 }
 
+const char *sandbox_kernel_keeps(const struct sandbox *s)
+{
+    return s->groups ? cgroups_keep(s->groups) : "";
+}
+
 /* ---- one job ---- */
 
 struct running {

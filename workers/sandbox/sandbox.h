@@ -65,6 +65,10 @@ void sandbox_hide(struct sandbox *s, const char *path);
 MUST_CHECK enum err_code sandbox_check(struct sandbox *s, const struct sandbox_limits *l,
                                        struct err *e);
 
+/** What of the limits of jobs within walls the kernel keeps here: "memory and processes", a part of
+ *  that, or "". The rest is watched. Pre: a check or a job of such a kind went well. */
+const char *sandbox_kernel_keeps(const struct sandbox *s);
+
 enum job_go { JOB_GO_ON, JOB_STOP };
 
 struct job_spec {

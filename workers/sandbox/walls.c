@@ -40,7 +40,7 @@ struct hidden {
 struct walls {
     char *program; /* NULL: there is none */
     struct strings secret;
-    struct hidden *hidden; /* what of all that lies in a folder of the system */
+    struct hidden *hidden; /* all of that which is there, and what is private in /etc */
     size_t n_hidden;
 };
 
@@ -115,18 +115,12 @@ static enum err_code hide(struct walls *w, const char *path, bool is_folder, str
     return ERR_OK;
 }
 
-/** One of the secrets, if it lies where a job would see it. The system itself cannot be hidden. */
 static enum err_code hide_secret(struct walls *w, const char *secret, struct err *e)
 {
     AUTO(mem_free) char *path = path_real(secret, NULL);
     struct stat s;
 
-    for (size_t i = 0; path && i < LEN(system_folders); i++) {
-        AUTO(mem_free) char *folder = path_real(system_folders[i], NULL);
-        if (folder && lies_in(path, folder) && stat(path, &s) == 0)
-            return hide(w, path, S_ISDIR(s.st_mode), e);
-    }
-    return ERR_OK;
+    return path && stat(path, &s) == 0 ? hide(w, path, S_ISDIR(s.st_mode), e) : ERR_OK;
 }
 
 /** Whether this entry is open to us, but not to everybody. */
@@ -206,10 +200,48 @@ static void add_resolver(struct strings *argv)
         ADD(argv, "--ro-bind", file, file);
 }
 
-static void add_hidden(const struct walls *w, struct strings *argv)
+/** What the project wants seen, under its own name and under the real one. */
+static void add_read(const struct strings *read, struct strings *argv)
 {
+    for (size_t i = 0; i < read->n; i++) {
+        AUTO(mem_free) char *path = path_real(read->items[i], NULL);
+        if (!path)
+            continue;
+        ADD(argv, "--ro-bind", path, path);
+        if (strcmp(path, read->items[i]) != 0)
+            ADD(argv, "--ro-bind", path, read->items[i]);
+    }
+}
+
+static void add_real(struct strings *list, const char *path)
+{
+    AUTO(mem_free) char *real = path_real(path, NULL);
+
+    if (real)
+        strings_add(list, real);
+}
+
+/** A folder shown as a whole cannot be hidden, nor can what that lies in. */
+static bool is_shown(const struct strings *shown, const char *path)
+{
+    for (size_t i = 0; i < shown->n; i++)
+        if (lies_in(path, shown->items[i]))
+            return true;
+    return false;
+}
+
+static void add_hidden(const struct walls *w, const struct strings *read, struct strings *argv)
+{
+    AUTO(strings_fini) struct strings shown = {0};
+
+    for (size_t i = 0; i < LEN(system_folders); i++)
+        add_real(&shown, system_folders[i]);
+    for (size_t i = 0; i < read->n; i++)
+        add_real(&shown, read->items[i]);
     for (size_t i = 0; i < w->n_hidden; i++) {
         const char *path = w->hidden[i].path;
+        if (!is_shown(&shown, path))
+            continue;
         if (w->hidden[i].is_folder)
             ADD(argv, "--perms", "0555", "--tmpfs", path, "--remount-ro", path);
         else
@@ -260,7 +292,8 @@ void walls_argv(const struct walls *w, const struct job_place *place,
     add_system(argv);
     if (l->has_network)
         add_resolver(argv);
-    add_hidden(w, argv);
+    add_read(&l->read, argv);
+    add_hidden(w, &l->read, argv);
     add_devices(l, argv);
     ADD(argv, "--perms", "0755", "--dir", "/run", "--perms", "0755", "--dir", "/var", "--perms",
         "0755", "--dir", "/job");

@@ -15,7 +15,7 @@ static const char full[] =
     "\"paths\":[\"src/\"],\"environment\":{\"CC\":\"gcc\",\"LD\":\"ld\"},"
     "\"build\":{\"steps\":[\"make\"],\"artifacts\":[\"demo\",\"data/**\"],\"timeout\":\"20m\"},"
     "\"metrics\":{\"a\":{\"kind\":\"wall\",\"command\":\"demo\"},\"b\":{\"kind\":\"exit\",\"command\":\"t\"}},"
-    "\"sandbox\":{\"kind\":\"plain\",\"network\":true,\"memory\":\"4G\",\"processes\":512,\"disk\":10,\"output\":\"16M\"},"
+    "\"sandbox\":{\"kind\":\"plain\",\"network\":true,\"read\":[\"/srv/tools\"],\"memory\":\"4G\",\"processes\":512,\"disk\":10,\"output\":\"16M\"},"
     "\"isolation\":\"exclusive\",\"confirm\":\"revert\",\"budget\":{\"runs\":200,\"time\":7200},"
     "\"fixups\":[{\"range\":\"v1..v2\",\"patch\":\"old-gcc.patch\",\"content\":\"LS0t\",\"environment\":{\"CC\":\"cc\"}},"
     "{\"range\":\"v3\",\"commit\":\"" HEX "\"}]}";
@@ -32,6 +32,11 @@ static const struct {
     {"{" P METRICS ",\"build\":{\"steps\":\"make\"}}",    "build.steps: expected a list of strings, got \"make\""},
     {"{" P METRICS ",\"build\":{\"steps\":[1]}}",         "build.steps[0]: expected a string, got 1"},
     {"{" P METRICS ",\"sandbox\":{\"memory\":-1}}",       "sandbox.memory: expected a size"},
+    {"{" P METRICS ",\"sandbox\":{\"read\":[\"tools\"]}}",  "sandbox.read[0]: expected an absolute path, got tools"},
+    {"{" P METRICS ",\"sandbox\":{\"read\":[\"/x\",\"/tmp/\"]}}", "sandbox.read[1]: /tmp/ cannot be shown: a job has its own /tmp"},
+    {"{" P METRICS ",\"sandbox\":{\"read\":[\"/proc/1\"]}}", "sandbox.read[0]: /proc/1 cannot be shown"},
+    {"{" P METRICS ",\"sandbox\":{\"read\":[\"/\"]}}",      "sandbox.read[0]: / cannot be shown"},
+    {"{" P METRICS ",\"sandbox\":{\"read\":[\"/opt/../etc\"]}}", "sandbox.read[0]: opt/../etc leads out"},
     {"{" P METRICS ",\"sandbox\":{\"kind\":\"cardboard\"}}", "sandbox.kind: expected one of plain, bubblewrap, got cardboard"},
     {"{" P METRICS ",\"sandbox\":{\"network\":\"no\"}}",  "sandbox.network: expected true or false, got \"no\""},
     {"{" P METRICS ",\"environment\":{\"A\":1}}",         "environment.A: expected a string, got 1"},
@@ -107,6 +112,7 @@ START_TEST(json_goes_round)
     ck_assert_uint_eq(p->n_metrics, 2);
     ck_assert_str_eq(p->metrics[1]->name, "b");
     ck_assert(p->sandbox.is_kind_set && p->sandbox.has_network);
+    ck_assert(p->sandbox.read.n == 1 && strcmp(p->sandbox.read.items[0], "/srv/tools") == 0);
     ck_assert_int_eq(p->sandbox.memory_bytes, INT64_C(4) << 30);
     ck_assert_int_eq(p->sandbox.disk_bytes, 10);
     ck_assert_int_eq(p->budget_ns, INT64_C(7200000000000));

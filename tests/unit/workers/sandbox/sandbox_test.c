@@ -526,6 +526,23 @@ START_TEST(a_job_finds_what_it_may)
 }
 END_TEST
 
+/** Of the machine a project may have more shown; not what the worker hides there. */
+START_TEST(a_job_sees_what_the_project_shows)
+{
+    char there[] = "/var/lib/dpkg", missing[] = "/no/such/folder";
+    char *folders[] = {there, missing};
+    struct sandbox_limits limits = {.read = {.n = LEN(folders), .items = folders}};
+
+    sandbox_hide(sandbox, "/var/lib/dpkg/status");
+    AUTO(ran_fini)
+    struct ran r = run("ls -d /var/lib/*; test -d /var/lib/dpkg/info; touch /var/lib/dpkg/x || "
+                       "cat /var/lib/dpkg/status || echo no",
+                       20 * SECOND, limits);
+    ck_assert_msg(r.code == ERR_OK, "%s", r.e.text);
+    ck_assert_msg(strcmp(buf_str(&r.out), "/var/lib/dpkg\nno\n") == 0, "%s", buf_str(&r.log));
+}
+END_TEST
+
 /** Putting up walls takes a multiple of what `true` does; none of it is the command's. */
 START_TEST(walls_are_in_no_measurement)
 {
@@ -584,6 +601,7 @@ int main(void)
     tcase_add_checked_fixture(walls, setup_walls, teardown);
     add_common(walls);
     tcase_add_loop_test(walls, a_job_finds_what_it_may, 0, LEN(finds));
+    tcase_add_test(walls, a_job_sees_what_the_project_shows);
     tcase_add_test(walls, walls_are_in_no_measurement);
     if (walls_can_stand()) /* else "check" says why not */
         suite_add_tcase(s, walls);
