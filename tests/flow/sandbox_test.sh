@@ -24,7 +24,7 @@ attempt() { # KIND LIMITS COMMAND [TIMEOUT]
     jq -n --arg repo "$work/line" --arg command "$3" --argjson limits "{$2}" --arg kind "$1" \
         --arg timeout "${4-20s}" \
         '{project: {name: "p", repository: $repo, submodules: "none", build: {steps: []},
-          sandbox: ($limits + {kind: $kind}),
+          isolation: "none", sandbox: ($limits + {kind: $kind}),
           metrics: {m: {kind: "value", worse: "up", command: $command, timeout: $timeout}}},
           metric: "m", good: "good", bad: "bad", fresh: true}' >"$work/request.json"
     api "$data" POST /api/v1/bisections "@$work/request.json"

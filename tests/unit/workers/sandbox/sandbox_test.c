@@ -338,7 +338,7 @@ START_TEST(the_job_dies_with_its_worker)
         _exit(0);
     }
     AUTO(mem_free) char *here = path_join(source, "here");
-    for (int i = 0; i < 500 && !file_exists(here); i++)
+    for (int i = 0; i < 1000 && !(file_exists(here) && somebody_sleeps("7773")); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     for (int i = 0; i < 500 && !somebody_sleeps("7773"); i++)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
