@@ -60,16 +60,16 @@ enum report_end {
 struct report {
     enum report_end end;
     uint32_t number;
-    int code;          /* exit status, or signal */
-    int sys;           /* errno */
-    uint32_t n_left;   /* processes that it had left behind when it ended by itself */
-    char step[24];     /* of the start: "chdir" */
-    char words[400];   /* what the program that puts up walls had to say */
-    int64_t wall_ns;   /* from exec to exit */
-    int64_t ready_ns;  /* from exec; with REPORT_READY */
-    bool is_killed;    /* with REPORT_READY: the grace was over */
-    int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
-    int64_t rss_bytes; /* largest of any one of them */
+    int code;           /* exit status, or signal */
+    int sys;            /* errno */
+    uint32_t n_left;    /* processes that it had left behind when it ended by itself */
+    char step[24];      /* of the start: "chdir" */
+    char words[400];    /* what the program that puts up walls had to say */
+    int64_t wall_ns;    /* from exec to exit */
+    int64_t ready_ns;   /* from exec; with REPORT_READY */
+    bool is_killed;     /* with REPORT_READY: the grace was over */
+    int64_t cpu_ns;     /* user and system, of the command and the children it waited for */
+    int64_t rss_bytes;  /* largest of any one of them */
     struct usage usage; /* of all of them */
 };
 

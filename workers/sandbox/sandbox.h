@@ -99,13 +99,13 @@ enum job_end {
 
 struct job_outcome {
     enum job_end end;
-    int code;          /* exit status, or signal */
-    int64_t wall_ns;   /* CLOCK_MONOTONIC, exec of the shell to its exit */
-    int64_t ready_ns;  /* the same, to its being ready; with JOB_READY */
-    int64_t cpu_ns;    /* user and system, of the command and the children it waited for */
-    int64_t rss_bytes; /* peak of the largest process among them */
+    int code;           /* exit status, or signal */
+    int64_t wall_ns;    /* CLOCK_MONOTONIC, exec of the shell to its exit */
+    int64_t ready_ns;   /* the same, to its being ready; with JOB_READY */
+    int64_t cpu_ns;     /* user and system, of the command and the children it waited for */
+    int64_t rss_bytes;  /* peak of the largest process among them */
     struct usage usage; /* of the same processes */
-    uint32_t n_left;   /* processes that were there when the command had ended by itself; no more */
+    uint32_t n_left;  /* processes that were there when the command had ended by itself; no more */
     char reason[256]; /* for people; empty after exit status 0, and when it ended well once ready */
 };
 
