@@ -185,7 +185,7 @@ static const struct trial trials[TOOLS] = {
     {{"c++",      "building C++",                     "g++",        false, ""}, {"c++", "--version"}, NULL},
     {{"make",     "building",                         "make",       false, ""}, {"make", "--version"}, NULL},
     {{"bwrap",    "sandbox: bubblewrap",              "bubblewrap", false, ""},
-     {"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"}, judge_quiet},
+     {"bwrap", "--unshare-user", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"}, judge_quiet},
     {{"strace",   "kind syscalls, explain",           "strace",     false, ""},
      {"strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "true"}, judge_quiet},
     {{"perf",     "kind counter",                     "linux-perf", false, ""},

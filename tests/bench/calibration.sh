@@ -50,7 +50,7 @@ if [ ! -e "$dir/bisectd.yml" ]; then
     rm -rf "$dir/repo"
     "$here/../support/make-line-repo" "$dir/repo" --commits $commits
     {
-        printf 'data_dir: data\nlisten: none\nworkers: 1\ncalibration: {share: 0}\nlimits: {active: 1000}\n'
+        printf 'data_dir: data\nlisten: none\nworkers: 1\nsandbox: plain\ncalibration: {share: 0}\nlimits: {active: 1000}\n'
         printf 'projects:\n  - name: line\n    repository: repo\n    submodules: none\n'
         printf '    platforms: [linux-x64]\n    build: {artifacts: [counter]}\n    metrics:\n'
         for ((i = 1; i <= n; i++)); do

@@ -4,11 +4,6 @@
 # that the worker takes no harm. One worker does it all.
 . "$(dirname "$0")/lib.sh"
 
-# By bwrap's own judgement.
-walls_stand() {
-    bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true >/dev/null 2>&1
-}
-
 line_repo line --commits 4 --culprit 2
 data=$work/data
 serve --data-dir "$data" --listen none --workers 0

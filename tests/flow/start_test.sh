@@ -53,7 +53,7 @@ claim "a program that ends before it is ready cannot be measured, and it is said
 compare 1 ts:ready=line:up "echo no display; exit 3"
 json '.message | test("ended before it was ready: exited 3: no display")'
 
-if bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true 2>/dev/null; then
+if bwrap --unshare-user --unshare-all --ro-bind / / --proc /proc --dev /dev true 2>/dev/null; then
     claim "within walls and without a network a port and HTTP are still reached"
     # The starter is ours and not to be seen from in there, so it comes with the repository.
     git init -q "$work/walls"

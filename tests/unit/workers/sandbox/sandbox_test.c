@@ -396,8 +396,9 @@ END_TEST
 /** By somebody else's judgement: bwrap's own, called as a person would. */
 static bool walls_can_stand(void)
 {
-    int status = system("bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true "
-                        ">/dev/null 2>&1");
+    int status =
+        system("bwrap --unshare-user --unshare-all --ro-bind / / --proc /proc --dev /dev true "
+               ">/dev/null 2>&1");
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
