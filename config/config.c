@@ -294,6 +294,11 @@ static enum err_code project_build(const struct source *s, const struct node *ro
 
         json_put(v, "repository", json_new_string(absolute));
     }
+    const char *map = json_str(json_at(v, "revision_map"), "");
+    if (*map && *map != '/') {
+        AUTO(mem_free) char *absolute = resolve(s->folder, map);
+        json_put(v, "revision_map", json_new_string(absolute));
+    }
     if (read_patches(s, v, e) || project_from_json(v, out, e))
         return place_error(e, s, root, prefix);
     return ERR_OK;

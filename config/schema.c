@@ -106,7 +106,7 @@ const struct schema_row schema[] = {
     {SCHEMA_PROJECT, "fixups.*.environment", SCHEMA_MAP,     NULL,           0, 0, NULL, 0, "as environment, and over it, while building"},
     {SCHEMA_PROJECT, "confirm",            SCHEMA_CHOICE,    "none",         0, 0, "none revert", 0, "revert: the bad revision is measured with and without each culprit before that is believed"},
     {SCHEMA_PROJECT, "download",           SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
-    {SCHEMA_PROJECT, "revision_map",       SCHEMA_LATER,     NULL,           0, 0, NULL, 0, "not available in this version"},
+    {SCHEMA_PROJECT, "revision_map",       SCHEMA_TEXT,      NULL,           0, 0, NULL, 0, "file of foreign revisions (Mercurial hashes, build IDs) and their commits, a tab between, relative to this one: for import"},
     {SCHEMA_PROJECT, "notify",             SCHEMA_LATER,     "{auto: no}",   0, 0, NULL, 0, "not available in this version"},
     {SCHEMA_PROJECT, "dependencies",       SCHEMA_LATER,     "[]",           0, 0, NULL, 0, "not available in this version"},
 };

@@ -22,6 +22,7 @@ const struct command *const commands[] = {
     &command_explain,
     &command_history,
     &command_syscalls_diff,
+    &command_import,
     &command_replay,
     &command_export,
     &command_calibration,

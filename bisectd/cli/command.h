@@ -33,7 +33,7 @@ extern const struct command *const commands[]; /* in the order help prints them 
 extern const size_t n_commands;
 
 extern const struct command command_compare, command_calibration, command_doctor;
-extern const struct command command_syscalls_diff;
+extern const struct command command_syscalls_diff, command_import;
 extern const struct command command_slowsql_map, command_slowsql_combine, command_slowsql_reduce,
     command_slowsql_report, command_slowsql_compare;
 extern const struct command command_run, command_submit, command_list, command_show, command_watch,

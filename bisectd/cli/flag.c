@@ -38,6 +38,7 @@ void options_fini(struct options *o)
     strings_fini(&o->build);
     strings_fini(&o->artifact);
     strings_fini(&o->claims);
+    strings_fini(&o->where);
 }
 
 static enum err_code read_percent(const char *text, double *out, struct err *e)

@@ -46,6 +46,10 @@ struct options {
     struct strings claims;
     int64_t jobs;
     bool bisect, lines;
+    /* import */
+    const char *host, *time, *revision_map;
+    struct strings where;
+    bool dry_run;
     /* calibration */
     int64_t checks;
     bool check_all;

@@ -12,6 +12,7 @@
 #include "model/check.h"
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 const char *const worse_choices[] = {"up", "down", "either", NULL};
@@ -29,7 +30,7 @@ const char *platform_here(void)
 }
 
 /* "/home/me/Some Project/.git" -> "Some-Project": what a project and its mirror may be called. */
-static char *name_of(const char *folder)
+char *question_project_name(const char *folder)
 {
     AUTO(buf_fini) struct buf name = {0};
     size_t n = strlen(folder);
@@ -49,6 +50,13 @@ static char *name_of(const char *folder)
             buf_addc(&name, '-');
     }
     return name.len > 0 ? buf_take(&name) : mem_dup("project");
+}
+
+bool question_names_file(const char *project)
+{
+    struct stat st;
+
+    return strchr(project, '/') || (stat(project, &st) == 0 && !S_ISDIR(st.st_mode));
 }
 
 /* All folders and worktrees of one repository ask the same question. */
@@ -116,7 +124,7 @@ static enum err_code inline_project(const struct options *o, struct project **ou
 
     if (find_repository(o->repo ? o->repo : ".", &repository, e) || inline_metric(o, &m, e))
         return e->code;
-    AUTO(mem_free) char *name = name_of(repository);
+    AUTO(mem_free) char *name = question_project_name(repository);
     struct project *p = project_new(name, repository);
     project_add_metric(p, TAKE(m));
     *out = p;

@@ -34,6 +34,14 @@ const char *question_folder(const struct options *o, const struct request *r);
  *  what lies between. */
 MUST_CHECK enum err_code question_fix_ends(struct request *r, const char *from, struct err *e);
 
+/** What a project of this repository is called where nothing else is said. `folder` may end in
+ *  /.git. Caller frees. */
+char *question_project_name(const char *folder);
+
+/** Whether --project names a file, and not a project of the service. A folder, such as the
+ *  repository that is called like its project, is none. */
+bool question_names_file(const char *project);
+
 /** "linux-x64" and the like: what a worker of this machine calls itself. */
 const char *platform_here(void);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bisectctl submit: hands a question to a service and leaves. */
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -88,7 +87,7 @@ static enum err_code question(const struct options *o, json **out, struct err *e
 {
     AUTO(request_free) struct request *r = NULL;
 
-    if (o->project && !file_exists(o->project) && !strchr(o->project, '/'))
+    if (o->project && !question_names_file(o->project))
         return named_question(o, out, e);
     if (question_from_options(o, &r, e))
         return e->code;

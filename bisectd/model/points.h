@@ -15,6 +15,9 @@
 
 enum { POINTS_MOST = 5000 /* in one request */, POINT_NTH_MOST = 1000000 };
 
+/** Hosts of stored points begin with this: a series is never on one level with a worker's. */
+#define POINTS_HOST "import:"
+
 struct point {
     struct revision revision;
     struct utc at; /* whole milliseconds */
@@ -23,7 +26,7 @@ struct point {
 };
 struct points {
     char *project, *metric, *platform;
-    char *host; /* where they come from */
+    char *host; /* where they come from, without POINTS_HOST */
     size_t n;
     struct point *items;
 };

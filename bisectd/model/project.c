@@ -31,6 +31,7 @@ static const struct field project_fields[] = {
     {"environment", FIELD_PAIRS,   AT(environment), FIELD_SKIP_ZERO, 0, 0, NULL},
     {"isolation",   FIELD_CHOICE,  AT(isolation),   0,               0, 0, isolation_choices},
     {"confirm",     FIELD_CHOICE,  AT(confirm),     0,               0, 0, confirm_choices},
+    {"revision_map", FIELD_STRING, AT(revision_map), FIELD_SKIP_ZERO, 1, 4 * KIB, NULL},
 };
 static const struct field build_fields[] = {
     {"steps",     FIELD_STRINGS,  AT(build_steps),      0,               0, 0, NULL},
@@ -62,13 +63,13 @@ static const struct {
 
 /* Keys of the project file whose work is not in this version, and the value that asks for none. */
 static const struct { const char *key, *nothing; } later_keys[] = {
-    {"download", NULL}, {"revision_map", NULL},
+    {"download", NULL},
     {"notify", "{\"auto\":false}"}, {"dependencies", "[]"},
 };
 /* In the order of the project file. */
 static const char *const top_keys[] = {
     "name", "repository", "submodules", "platforms", "paths", "environment", "build", "metrics",
-    "sandbox", "isolation", "budget", "fixups", "confirm",
+    "sandbox", "isolation", "budget", "fixups", "confirm", "revision_map",
 };
 /* clang-format on */
 
@@ -123,6 +124,7 @@ struct project *project_copy(const struct project *p)
     *copy = *p;
     copy->name = mem_dup(p->name);
     copy->repository = mem_dup(p->repository);
+    copy->revision_map = p->revision_map ? mem_dup(p->revision_map) : NULL;
     copy_pairs(&copy->submodule_urls, &p->submodule_urls);
     copy_strings(&copy->platforms, &p->platforms);
     copy_strings(&copy->paths, &p->paths);

@@ -56,6 +56,7 @@ struct project {
     enum confirm confirm;
     int64_t budget_runs; /* 0: the default of a request */
     int64_t budget_ns;   /* 0: none */
+    char *revision_map;  /* path of a file (formats/revision_map.h); NULL: none */
     size_t n_fixups;     /* at most FIXUP_MAX */
     struct fixup **fixups;
     size_t n_metrics;

@@ -12,9 +12,6 @@
 #include "model/range_index.h"
 #include "store/store.h"
 
-/** Hosts of points begin with this: an imported series is never on one level with a worker's. */
-#define POINTS_HOST "import:"
-
 struct points_added {
     size_t n_added, n_known;
 };

@@ -85,7 +85,7 @@ static const struct {
     {"a patch's bytes in the file", P M "fixups: [{range: a..b, content: eA==}]\n", ":4:24: fixups[0].content: unknown key|"},
     {"confirm",                   P M "confirm: reverse\n",               ":4:10: confirm: expected one of none, revert, got \"reverse\"|Did you mean revert"},
     {"download",                  P M "download: https://x/{revision}\n", ":4:1: download: is not available|"},
-    {"revision_map",              P M "revision_map: pairs.tsv\n",        ":4:1: revision_map: is not available|"},
+    {"revision_map",              P M "revision_map: [pairs.tsv]\n",      ":4:15: revision_map: expected text|"},
     {"notify",                    P M "notify: {auto: yes}\n",            ":4:1: notify: is not available|"},
     {"dependencies",              P M "dependencies: [{path: a}]\n",      ":4:1: dependencies: is not available|"},
     {"submodules as a list",      P M "submodules: [a]\n",                ":4:13: submodules: expected one of recursive, none|"},
@@ -201,7 +201,7 @@ START_TEST(values_that_ask_for_nothing_are_taken)
 {
     AUTO(mem_free)
     char *path = put("later.yml", P M "confirm: none\nnotify: {auto: no}\nfixups: []\n"
-                                      "dependencies: []\ndownload:\nrevision_map: ~\n");
+                                      "dependencies: []\ndownload:\n");
     AUTO(project_free) struct project *p = NULL;
     struct err e = {0};
 
@@ -232,6 +232,20 @@ START_TEST(relative_repositories_stand_beside_the_file)
         ck_assert_msg(project_load(path, &p, &e) == ERR_OK, "%s", e.text);
         ck_assert_str_eq(p->repository, want);
     }
+}
+END_TEST
+
+START_TEST(revision_maps_stand_beside_the_file)
+{
+    AUTO(mem_free) char *path = put("mapped.yml", P M "revision_map: maps/hg.tsv\n");
+    AUTO(mem_free) char *want = mem_printf("%s/maps/hg.tsv", folder);
+    AUTO(project_free) struct project *p = NULL;
+    struct err e = {0};
+
+    ck_assert_msg(project_load(path, &p, &e) == ERR_OK, "%s", e.text);
+    ck_assert_str_eq(p->revision_map, want);
+    AUTO(project_free) struct project *copy = project_copy(p);
+    ck_assert_str_eq(copy->revision_map, want);
 }
 END_TEST
 
@@ -383,6 +397,7 @@ int main(void)
         {files_that_cannot_be_read, 1},
         {values_that_ask_for_nothing_are_taken, 1},
         {relative_repositories_stand_beside_the_file, 1},
+        {revision_maps_stand_beside_the_file, 1},
         {patches_stand_beside_the_file, 1},
         {the_examples_load, 1},
         {check_tells_the_two_kinds_of_file_apart, 1},
