@@ -78,39 +78,68 @@ static int by_n_within(const void *a, const void *b)
     return x->series < y->series ? -1 : 1;
 }
 
-static void add_sample(const struct request *r, const struct source *from, size_t i,
-                       const struct revision *revision, struct sample_list *out)
-{
-    const struct point *p = &from->points.items[i];
-    struct sample_row *row = &out->items[out->n++];
-    struct utc at = p->at;
+/** A point and the commit of the range that it is of. */
+struct placed {
+    struct point point;
+    uint32_t commit;
+};
 
-    /* Points of one moment are in order as they are listed, not by their values. */
-    if (i > 0 && at.ns <= from->points.items[i - 1].at.ns)
-        from->points.items[i].at.ns = at.ns = from->points.items[i - 1].at.ns + 1;
+/* Commits of one moment (a day, where the source has no more) are in the order of the history. */
+static int by_time(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    if (x->point.at.ns != y->point.at.ns)
+        return x->point.at.ns < y->point.at.ns ? -1 : 1;
+    if (x->commit != y->commit)
+        return x->commit < y->commit ? -1 : 1;
+    return (int)x->point.nth - (int)y->point.nth;
+}
+
+static struct placed *place_points(const struct range *range, const struct range_index *known,
+                                   const struct source *from)
+{
+    struct placed *placed = mem_array(from->points.n, sizeof(*placed));
+
+    for (size_t i = 0; i < from->points.n; i++) {
+        uint32_t v = range_index_find(known, &from->points.items[i].revision);
+        bool is_plain = v != UINT32_MAX && range->commits[v].fixups == 0;
+        placed[i] = (struct placed){from->points.items[i], is_plain ? v : SERIES_OUTSIDE};
+    }
+    qsort(placed, from->points.n, sizeof(*placed), by_time);
+    return placed;
+}
+
+static void add_sample(const struct request *r, const struct source *from,
+                       const struct placed *placed, const struct revision *revision,
+                       struct sample_list *out)
+{
+    struct sample_row *row = &out->items[out->n++];
+
     *row = (struct sample_row){
         .project = mem_dup(r->project->name),
         .metric = mem_dup(r->metric),
         .revision = *revision,
-        .run = {.status = RUN_OK, .value = p->value, .at = at},
+        .run = {.status = RUN_OK, .value = placed->point.value, .at = placed->point.at},
         .environment = {.host = mem_dup(from->host), .platform = mem_dup(r->platform)},
     };
 }
 
 /* Pre: at least one point is in the range. */
 static void choose(const struct request *r, const struct range *range,
-                   const struct range_index *known, struct source *from, uint32_t most,
+                   const struct range_index *known, const struct source *from, uint32_t most,
                    struct sample_list *out)
 {
     size_t n = from->points.n;
+    struct placed *placed = place_points(range, known, from);
     struct series_point *points = mem_array(n, sizeof(*points));
     uint32_t *as = mem_array(n, sizeof(*as));
 
     for (size_t i = 0; i < n; i++) {
-        uint32_t v = range_index_find(known, &from->points.items[i].revision);
-        bool is_plain = v != UINT32_MAX && range->commits[v].fixups == 0;
-        points[i] =
-            (struct series_point){is_plain ? v : SERIES_OUTSIDE, from->points.items[i].value};
+        points[i] = (struct series_point){placed[i].commit, placed[i].point.value};
+        /* The search has an order of its own for runs of one moment. */
+        if (i > 0 && placed[i].point.at.ns <= placed[i - 1].point.at.ns)
+            placed[i].point.at.ns = placed[i - 1].point.at.ns + 1;
     }
     const struct series s = {.n = n,
                              .points = points,
@@ -122,7 +151,8 @@ static void choose(const struct request *r, const struct range *range,
     out->items = mem_resize(out->items, out->n + n + 1, sizeof(*out->items));
     for (size_t i = 0; i < n; i++)
         if (as[i] != SERIES_OUTSIDE)
-            add_sample(r, from, i, &range->commits[as[i]].id, out);
+            add_sample(r, from, &placed[i], &range->commits[as[i]].id, out);
+    mem_free(placed);
     mem_free(points);
     mem_free(as);
 }
