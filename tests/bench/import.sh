@@ -37,7 +37,7 @@ begin=$EPOCHREALTIME
 end=$EPOCHREALTIME
 "$BISECTD_BIN/bisectctl" import series.csv --project repo "${there[@]}" --json >again.json
 id=$("$BISECTD_BIN/bisectctl" submit --repo repo --good good --bad bad --metric value:worse=up --seed 1 \
-    --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --confidence .95 "${there[@]}" --json | jq -r .id)
+    --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --confidence .95 --sandbox plain --no-explain "${there[@]}" --json | jq -r .id)
 "$BISECTD_BIN/bisectctl" watch "$id" "${there[@]}" --json >verdict.json 2>progress || true
 first=$(grep -m 1 -E 'task queued|bisection over' log | cut -d ' ' -f 1)
 asked=$(grep -m 1 'bisection created' log | cut -d ' ' -f 1)

@@ -10,6 +10,7 @@ data=$work/data
 project line <<YAML
 metrics: {startup: {kind: value, command: "$BISECTD_SUPPORT/noise \$(cat level) 1", unit: ms, worse: up}}
 revision_map: hg.tsv
+sandbox: {kind: plain}
 YAML
 printf 'listen: none\ndata_dir: %s\nworkers: 1\nprojects: [line.yml]\n' "$data" >"$work/bisectd.yml"
 serve --config "$work/bisectd.yml"
@@ -75,7 +76,7 @@ run 0 bisectctl import "$work/again.csv" --project line "${there[@]}" --json
 json '.points == 60 and .added == 0 and .known == 60'
 
 claim "a bisection uses what lies in and beside its range, and pays for less"
-run 0 bash -c "$command --seed 1 --confidence .95 --json"
+run 0 bash -c "$command --seed 1 --confidence .95 --no-explain --json"
 id=$(field .id)
 run 0 bisectctl watch "$id" "${there[@]}" --json
 is_culprit "$answer"
@@ -83,7 +84,7 @@ json '.cost.runs_reused >= 20'
 used=$(field .cost.runs)
 run 0 bisectctl replay "$id" "${there[@]}" --json
 json '.matches'
-run 0 bash -c "$command --seed 1 --confidence .95 --fresh --json"
+run 0 bash -c "$command --seed 1 --confidence .95 --fresh --no-explain --json"
 id=$(field .id)
 run 0 bisectctl watch "$id" "${there[@]}" --json
 is_culprit "$answer"
@@ -142,13 +143,13 @@ says "project"
 stop "$daemon"
 
 claim "a store of runs takes points too, and what to type next is a run"
-run 0 bisectctl run --project "$work/line.yml" --metric startup --good "$good" --bad "$bad" --store "$work/store" --json
+run 0 bisectctl run --project "$work/line.yml" --metric startup --good "$good" --bad "$bad" --store "$work/store" --no-explain --json
 is_culprit "$answer"
 paid=$(field .cost.runs)
 wait_for_store "$work/store"
 run 0 bisectctl import "$work/ci.csv" --project "$work/line.yml" --where metric=startup --store "$work/store"
 says "60 stored"
 says "bisectctl run --project $work/line.yml --metric startup .* --store $work/store"
-run 0 bisectctl run --project "$work/line.yml" --metric startup --good good --bad bad --store "$work/store" --json
+run 0 bisectctl run --project "$work/line.yml" --metric startup --good good --bad bad --store "$work/store" --no-explain --json
 is_culprit "$answer"
 json '.cost.runs_reused >= ($paid | tonumber) + 20' --arg paid "$paid"
