@@ -11,6 +11,7 @@ enum {
     VERIFY_RUNS_EXACT = 5,     /* values without spread: enough to see a count that flickers */
     RUNS_OF_LAST_RESORT = 500, /* of either end */
     RUNS_AHEAD = 8, /* of a revision being built so many are counted on: it is for them */
+    RUNS_ALONE = 4  /* of the only revision measured on a host */
 };
 static const double task_seconds = .1;      /* what a task costs beside builds and runs */
 static const double useless_part = .2;      /* of what else could start: worth breaking off */
@@ -156,6 +157,23 @@ static void bar_out(const struct bisection *b, uint8_t *is_barred)
         }
 }
 
+/** On a host where nothing else has runs more of the same cannot tell its level from the host's. */
+static void bar_lone(const struct bisection *b, uint8_t *is_barred)
+{
+    const struct evidence *e = b->evidence;
+
+    for (uint32_t h = 0; h < e->n_hosts && e->n > 1; h++) {
+        uint32_t n_here = 0, lone = 0;
+        for (uint32_t i = 0; i < e->n; i++)
+            if (e->sampled[i].n_runs[h] > 0) {
+                n_here++;
+                lone = i;
+            }
+        if (n_here == 1 && e->sampled[lone].n_runs[h] >= RUNS_ALONE)
+            is_barred[e->sampled[lone].revision] = true;
+    }
+}
+
 static int by_revision(const void *a, const void *b)
 {
     uint32_t v = ((const struct pending *)a)->revision, w = ((const struct pending *)b)->revision;
@@ -244,6 +262,7 @@ static void view_fill(const struct bisection *b, bool is_blind, struct view *out
         out->is_barred[v] = b->standing[v].is_exhausted || !bisection_may_test(b, v, is_inside);
     }
     bar_out(b, out->is_barred);
+    bar_lone(b, out->is_barred);
     same_bar(b, is_inside, out->is_barred);
     planner_p_builds(out->testable, n, out->p_builds);
     out->planner = (struct planner){

@@ -19,7 +19,7 @@ register() { # WORKER: the daemon counts those that have asked for work
 }
 
 submit() { # LINE: of the same question, but for where the repository is
-    jq --arg repo "$work/line" '.request | .project.repository = $repo | .project.submodules = "none"' \
+    jq --arg repo "$work/line" '.request | .project.repository = $repo | .project.submodules = "none" | .no_explain = true' \
         <<<"$1" >"$work/request.json"
     api "$data" POST /api/v1/bisections "@$work/request.json"
     [ "$http" = 201 ] || fail "status $http"

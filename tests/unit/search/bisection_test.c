@@ -52,6 +52,7 @@ static const struct {
     {"a step seen on two hosts of different speed", {.n = 100, .effect = 8, .host_factor = 1.5, NORMAL}, true, false, 40, 39, 1, 0, 0, 0},
     {"a stored time series leaves a third to pay", {.n = 200, .effect = 4, .series_factor = 1, NORMAL}, true, false, 40, 38, 1, 0, 0, 24},
     {"that of a slower host does no harm", {.n = 200, .effect = 4, .series_factor = 1.5, NORMAL}, true, false, 40, 38, 1, 0, 0, 80},
+    {"nor does that of a host at our level", {.n = 200, .effect = 4, .series_factor = 1.00001, NORMAL}, true, false, 40, 40, 0, 0, 0, 30},
     {"nor does one without a change", {.n = 200, .series_factor = 1.5, NORMAL}, false, false, 40, 36, 0, 0, 0, 0},
 };
 /* clang-format on */
