@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,8 +49,11 @@ static int fork_often(void)
 
     for (int i = 0; i < 50; i++) {
         pid_t pid = fork();
-        if (pid == 0)
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the parent lacks memory */
             pause();
+            _exit(0);
+        }
         n_refused += pid < 0;
     }
     kill(0, SIGKILL);
