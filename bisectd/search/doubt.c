@@ -20,6 +20,7 @@ static const struct {
 /* A faint one takes many runs to find or to exclude: where it is there rather than not. */
 static const struct plain faint = {0};
 static const double faint_most = .5;
+static const double least_support = 3; /* log odds from the runs of a culprit and its parent alone */
 
 static uint32_t runs_of(const struct bisection *b, uint32_t v)
 {
@@ -175,7 +176,7 @@ static bool is_unsupported(const struct bisection *b, uint32_t suspect)
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = evidence_find(b->evidence, partners[i]);
-        if (own != UINT32_MAX && slot != UINT32_MAX && log_odds_of_pair(b, slot, own) < 0)
+        if (own != UINT32_MAX && slot != UINT32_MAX && log_odds_of_pair(b, slot, own) < least_support)
             return true;
     }
     return false;
