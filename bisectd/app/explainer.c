@@ -25,14 +25,19 @@ static const struct culprit *chosen(const struct verdict *v)
     return best;
 }
 
-/** The first parent; UINT32_MAX: there is nothing to compare with. */
+/** The first parent, or the one before it that it only repeats to those who build; UINT32_MAX: there
+ *  is nothing to compare with. */
 static uint32_t parent_of(const struct range *range, const struct culprit *c)
 {
     uint32_t at = range_find(range, &c->revision);
 
     if (at == UINT32_MAX || range->commits[at].n_parents == 0)
         return UINT32_MAX;
-    return range->commits[at].parents[0];
+    at = range->commits[at].parents[0];
+    while (range->commits[at].is_candidate && range->commits[at].n_parents > 0 &&
+           (!range->commits[at].matters || range->commits[at].is_prose))
+        at = range->commits[at].parents[0];
+    return at;
 }
 
 static bool is_wanted(const struct explained *x)

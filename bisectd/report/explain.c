@@ -132,6 +132,11 @@ static struct change stated_change(const struct couples *p, const struct culprit
         .seconds = delta, .explained = ratio, .error = hypot(m.error, ratio * error) / fabs(delta)};
 }
 
+/* Tracing adds more to calls that wait than is known and taken off, so the change of untraced runs
+ * is preferred where it is known to this part of itself, and the machine, a disk above all, was
+ * about as fast when they were taken. */
+static const double good_error = .07, usual_ratio = 1.6;
+
 static struct change choose_change(const struct explain_terms *t, const struct couples *p)
 {
     double unit_s = seconds_in(t->metric->unit);
@@ -143,9 +148,11 @@ static struct change choose_change(const struct explain_terms *t, const struct c
     if (!is_elapsed(t->metric)) /* and if a run's length did not change with it, nothing */
         return traced.error < fabs(traced.explained) / 2 || traced.error < .1 ? traced : none;
     struct change stated = stated_change(p, t->culprit, unit_s);
-    bool is_alike = traced.seconds * stated.seconds > 0;
+    double ratio = traced.seconds / stated.seconds;
+    if (stated.error < good_error && ratio > 1 / usual_ratio && ratio < usual_ratio)
+        return stated;
     /* Of a single pair there are no errors to compare. */
-    return is_alike && traced.error <= stated.error ? traced : stated;
+    return ratio > 0 && traced.error <= stated.error ? traced : stated;
 }
 
 /* ---- a metric that is made of calls ---- */
