@@ -234,7 +234,9 @@ static void map_all(const struct slowsql_question *q, const struct telemetry *t,
     add_item(m, 0, &report);
     for (size_t i = 0; i < t->n; i++)
         map_statement(q, t, &t->statements[i], m);
-    if (!q->is_every_report && t->session.n > 0 && t->session.n <= SESSION_BYTES)
+    bool is_session = t->session.n > 0 && t->session.n <= SESSION_BYTES &&
+                      !memchr(t->session.s, '\0', t->session.n);
+    if (!q->is_every_report && is_session)
         buf_add(&m->session, t->session.s, t->session.n);
     struct span whose = t->client.n ? t->client : t->session;
     m->client = whose.n ? tally_hash(whose.s, whose.n) | 1 : 0;

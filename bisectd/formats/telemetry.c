@@ -15,6 +15,7 @@ const char *const reject_names[REJECT_COUNT_OF] = {
     [REJECT_NO_BUILD] = "no_build_id", [REJECT_NO_DATE] = "no_submission_date",
     [REJECT_BAD_COUNTS] = "bad_counts", [REJECT_COUNT] = "count_not_positive",
     [REJECT_NEGATIVE] = "negative_total", [REJECT_ABSURD] = "absurd_number",
+    [REJECT_TEXT] = "nul_in_text", [REJECT_OUTLASTS] = "longer_than_session",
     [REJECT_BELOW_THRESHOLD] = "below_threshold",
 };
 const char *const reject_words[REJECT_COUNT_OF] = {
@@ -31,6 +32,8 @@ const char *const reject_words[REJECT_COUNT_OF] = {
     [REJECT_COUNT] = "statement: a count of none or less",
     [REJECT_NEGATIVE] = "statement: a negative total",
     [REJECT_ABSURD] = "statement: a number over 2^31",
+    [REJECT_TEXT] = "statement: a NUL in its text",
+    [REJECT_OUTLASTS] = "statement: longer on the main thread than the session",
     [REJECT_BELOW_THRESHOLD] = "statement: faster than any slow statement",
 };
 
@@ -89,6 +92,7 @@ static const struct place {
 /* clang-format on */
 
 static const double hours_most = 366 * 24;
+static const double slack = 1.1, slack_ms = 2 * 60000; /* of clocks, and of whole minutes */
 
 struct telemetry_reader {
     struct skim_member fields[FIELD_COUNT]; /* type 'n': null or absent */
@@ -240,8 +244,9 @@ static struct span first_of(const struct telemetry_reader *r, const enum field *
     return s;
 }
 
-/** Millionths of an hour, -1 where unknown; false if no session can have lasted so long. */
-static bool time_of_use(const struct telemetry_reader *r, int64_t *used)
+/** Millionths of an hour, -1 where unknown; false if no session can have lasted so long.
+ *  *is_whole: that of the session, not of a part. */
+static bool time_of_use(const struct telemetry_reader *r, int64_t *used, bool *is_whole)
 {
     static const struct {
         enum field field;
@@ -249,6 +254,7 @@ static bool time_of_use(const struct telemetry_reader *r, int64_t *used)
     } ways[] = {{FIELD_SESSION_LENGTH, 3600}, {FIELD_SUBSESSION_LENGTH, 3600}, {FIELD_UPTIME, 60}};
 
     *used = -1;
+    *is_whole = false;
     for (size_t i = 0; i < LEN(ways); i++) {
         double length = 0;
         if (!skim_num(text_of(r, ways[i].field), &length))
@@ -256,6 +262,7 @@ static bool time_of_use(const struct telemetry_reader *r, int64_t *used)
         if (length < 0 || length > hours_most * ways[i].an_hour)
             return false;
         *used = llround(length * 1e6 / ways[i].an_hour);
+        *is_whole = ways[i].field != FIELD_SUBSESSION_LENGTH;
         return true;
     }
     return true;
@@ -297,10 +304,29 @@ static bool read_counts(const struct skim_member *m, int64_t *count, int64_t *to
     return skim_int(items[0], count) && skim_int(items[1], total_ms);
 }
 
-static bool is_string(struct telemetry_reader *r, struct span raw)
+/** What the raw text of a statement is. */
+static enum reject read_text(struct telemetry_reader *r, struct span raw)
 {
     buf_clear(&r->scratch);
-    return skim_unescape(raw, &r->scratch);
+    if (memchr(raw.s, '\0', raw.n))
+        return REJECT_TEXT;
+    if (!memchr(raw.s, '\\', raw.n))
+        return REJECT_NONE;
+    if (!skim_unescape(raw, &r->scratch))
+        return REJECT_NOT_JSON;
+    return memchr(buf_str(&r->scratch), '\0', r->scratch.len) ? REJECT_TEXT : REJECT_NONE;
+}
+
+/** Marks statements that took longer than the session lasted. */
+static void check_lengths(struct telemetry_reader *r, int64_t used)
+{
+    const double most_ms = (double)used * 3.6 * slack + slack_ms;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct slow_statement *s = &r->statements[i];
+        if (!s->fault && s->thread == SQL_MAIN && (double)s->total_ms > most_ms)
+            s->fault = REJECT_OUTLASTS;
+    }
 }
 
 static void add_statement(struct telemetry_reader *r, size_t first, const struct slow_statement *s)
@@ -334,10 +360,13 @@ static enum reject read_thread(struct telemetry_reader *r, enum sql_thread threa
         if (step != SKIM_MEMBER)
             return step == SKIM_END ? REJECT_NONE : REJECT_NOT_JSON;
         s.sql = m.key;
-        if (memchr(m.key.s, '\\', m.key.n) && !is_string(r, m.key))
-            return REJECT_NOT_JSON;
+        enum reject text = read_text(r, m.key);
+        if (text == REJECT_NOT_JSON)
+            return text;
         if (read_counts(&m, &s.count, &s.total_ms))
             s.fault = fault_of(&s);
+        if (text)
+            s.fault = text;
         add_statement(r, first, &s);
         if (r->n > TELEMETRY_STATEMENTS)
             return REJECT_TOO_MANY;
@@ -416,8 +445,11 @@ void telemetry_read(struct telemetry_reader *r, const char *bytes, size_t n, str
     out->submitted = first_of(r, dates, LEN(dates));
     out->build = first_of(r, builds, LEN(builds));
     out->channel = first_of(r, channels, LEN(channels));
-    if (!time_of_use(r, &out->used))
+    bool is_whole = false;
+    if (!time_of_use(r, &out->used, &is_whole))
         out->fault = REJECT_BAD_HOURS;
+    if (is_whole)
+        check_lengths(r, out->used);
     out->n = r->n;
     out->statements = r->statements;
 }

@@ -48,6 +48,9 @@ enum reject {
     REJECT_COUNT,           /* a count of none or less */
     REJECT_NEGATIVE,        /* a negative total */
     REJECT_ABSURD,          /* over 2^31, which the sender's counters cannot reach */
+    REJECT_TEXT,            /* a NUL in its text, which no statement has */
+    REJECT_OUTLASTS,        /* on the main thread, and longer than the whole session (sessionLength or
+                               uptime), a tenth of that and two minutes */
     REJECT_BELOW_THRESHOLD, /* a total that slow statements cannot have: under 50 ms each on the
                                main thread, under 100 ms on others */
     REJECT_COUNT_OF

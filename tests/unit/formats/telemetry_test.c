@@ -70,6 +70,11 @@ static const struct {
     {"numbers as strings", "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\":[\"1\",\"90\"]}}}}", "main A bad_counts;"},
     {"past 64 bits", "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\":[1,99999999999999999999]}}}}", "main A bad_counts;"},
 
+    {"a NUL in a statement", "{\"payload\":{\"slowSQL\":{\"mainThread\":{\"A\\u0000B\":[1,90],\"A\\\\u0000B\":[1,90]}}}}", "main A\\u0000B nul_in_text;main A\\\\u0000B 1 90;"},
+    {"as long as the session", "{\"payload\":{\"simpleMeasurements\":{\"uptime\":1},\"slowSQL\":{\"mainThread\":{\"A\":[1,186000],\"B\":[1,187000]}}}}", "main A 1 186000;main B longer_than_session;"},
+    {"several threads last longer", "{\"payload\":{\"simpleMeasurements\":{\"uptime\":1},\"slowSQL\":{\"otherThreads\":{\"A\":[1,187000]}}}}", "other A 1 187000;"},
+    {"a part of the session is shorter", "{\"payload\":{\"info\":{\"subsessionLength\":60},\"slowSQL\":{\"mainThread\":{\"A\":[1,187000]}}}}", "main A 1 187000;"},
+
     {"nothing", "", "!not_json"},
     {"words", "hello", "!not_json"},
     {"an array", "[1]", "!not_json"},
