@@ -53,6 +53,12 @@ static enum err_code read_groups(const struct options *o, struct slowsql_questio
 
     if (!o->before_build && !o->after_build && !o->before_submitted && !o->after_submitted)
         return ERR_OK;
+    const bool is_before = o->before_build || o->before_submitted;
+    if (!is_before || (!o->after_build && !o->after_submitted)) {
+        err_set(e, ERR_INVALID, "--%s-%s is missing", is_before ? "after" : "before",
+                o->before_build || o->after_build ? "build" : "submitted");
+        return err_hint(e, "As in --before-build ..20130622 --after-build 20130623..");
+    }
     q->n_groups = SLOWSQL_GROUPS;
     before->name = sheet_pair_names[0];
     after->name = sheet_pair_names[1];

@@ -85,6 +85,13 @@ void feed_free(struct feed *f)
     mem_free(f);
 }
 
+const char *feed_name(const struct feed *f, size_t source)
+{
+    const char *path = f->sources[source].path;
+
+    return is_stdin(path) ? "stdin" : path;
+}
+
 /* Opening */
 
 static bool is_packed(int fd, uint64_t at)
@@ -292,6 +299,26 @@ static enum err_code take(struct feed *f, struct source *s, struct chunk *c, boo
     return rc;
 }
 
+/** What only the first chunk of a file has. */
+static enum err_code look_at_start(const struct source *s, struct chunk *c, struct err *e)
+{
+    static const char mark[] = "\xEF\xBB\xBF", xz[] = "\xFD"
+                                                      "7zXZ";
+    const size_t n_mark = sizeof(mark) - 1, n_xz = sizeof(xz) - 1;
+
+    if (c->offset != s->start)
+        return ERR_OK;
+    if (c->bytes.len >= n_xz && memcmp(c->bytes.data, xz, n_xz) == 0) {
+        err_set(e, ERR_INVALID, "is packed with xz, which is not read");
+        return err_hint(e, "Unpack it: xz -dc FILE | bisectctl slowsql …");
+    }
+    if (c->bytes.len >= n_mark && memcmp(c->bytes.data, mark, n_mark) == 0) {
+        buf_drop(&c->bytes, n_mark);
+        c->offset += n_mark;
+    }
+    return ERR_OK;
+}
+
 enum err_code feed_next(struct feed *f, struct chunk *c, bool *has, struct err *e)
 {
     size_t last = c->bytes.cap ? c->source : f->n;
@@ -311,8 +338,10 @@ enum err_code feed_next(struct feed *f, struct chunk *c, bool *has, struct err *
         pthread_mutex_unlock(&s->lock);
         if (!rc && to)
             rc = read_plain(s, c->offset, to, c, e);
+        if (!rc && *has)
+            rc = look_at_start(s, c, e);
         if (rc) {
-            err_wrap(e, "%.300s", is_stdin(s->path) ? "stdin" : s->path);
+            err_wrap(e, "%.300s", feed_name(f, i));
             return rc;
         }
     }

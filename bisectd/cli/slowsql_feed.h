@@ -32,7 +32,10 @@ MUST_CHECK enum err_code feed_new(const char *const *paths, size_t n, enum feed_
                                   struct feed **out, struct err *e);
 void feed_free(struct feed *f);
 DEFINE_AUTO(struct feed, feed_free)
-/** The next chunk; *has is false at the end. Errors name the file. Thread-safe. */
+/** Of a chunk's source, for people. */
+const char *feed_name(const struct feed *f, size_t source);
+/** The next chunk; *has is false at the end. A mark of UTF-8 at the start of a file is left out;
+ *  ERR_INVALID: packed in a way that is not read. Errors name the file. Thread-safe. */
 MUST_CHECK enum err_code feed_next(struct feed *f, struct chunk *c, bool *has, struct err *e);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/terminal.h"
-#include "formats/slowsql_line.h"
+#include "formats/slowsql_fit.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,39 +104,91 @@ static void take_mapped(struct hand *h, uint64_t anonymous)
         tally_add(h->found->tally, row_of(h->found->tally, m, i), &m->items[i].sums);
 }
 
-static void take_document(struct hand *h, const char *line, size_t n, uint64_t anonymous)
+static bool is_before(const struct gathered_reject *a, const struct gathered_reject *b)
 {
-    struct telemetry t;
-
-    telemetry_read(h->reader, line, n, &t);
-    slowsql_map(h->team->in->question, &t, &h->mapped);
-    take_mapped(h, anonymous);
+    return !b->why ||
+           (a->why && (a->source < b->source || (a->source == b->source && a->offset < b->offset)));
 }
 
-static void take_too_long(struct hand *h)
+/** How many lines are documents. */
+static void count_document(struct hand *h, const struct chunk *c, uint64_t offset)
+{
+    const struct gathered_reject reject = {c->source, offset, h->mapped.why};
+    struct gathered *g = h->found;
+
+    g->n_documents++;
+    if (h->mapped.fate == FATE_COUNTED)
+        g->groups |= 1u << slowsql_groups_of(h->team->in->question);
+    if (h->mapped.fate != FATE_REJECTED)
+        return;
+    g->n_rejected++;
+    if (is_before(&reject, &g->first_reject))
+        g->first_reject = reject;
+}
+
+static void take_document(struct hand *h, const struct chunk *c, struct span line)
+{
+    const uint64_t offset = c->offset + (uint64_t)(line.s - buf_str(&c->bytes));
+    struct telemetry t;
+
+    telemetry_read(h->reader, line.s, line.n, &t);
+    slowsql_map(h->team->in->question, &t, &h->mapped);
+    count_document(h, c, offset);
+    take_mapped(h, mix64(offset) ^ c->source);
+}
+
+static void take_too_long(struct hand *h, const struct chunk *c)
 {
     struct telemetry t = {.fault = REJECT_TOO_LONG};
 
     slowsql_map(h->team->in->question, &t, &h->mapped);
+    count_document(h, c, c->offset);
     take_mapped(h, 0);
 }
 
 /** A line that came out of reduce. */
-static enum err_code take_reduced(struct hand *h, const char *text, size_t n, struct err *e)
+static enum err_code take_reduced(struct hand *h, const struct slowsql_line *line, struct err *e)
 {
-    struct slowsql_line line;
-    enum err_code rc = slowsql_line_parse(text, n, &line, e);
+    enum group_kind kind = GROUPS_NONE;
+    enum err_code rc = ERR_OK;
+    bool is_asked = false;
 
-    if (!rc && (h->team->fd >= 0 || line.kind == LINE_SESSION)) {
+    if (h->team->fd >= 0 || line->kind == LINE_SESSION) {
         rc = err_set(e, ERR_INVALID, "a line that is mapped already");
         err_hint(e, h->team->fd >= 0 ? "map reads telemetry documents."
                                      : "Reduce first: LC_ALL=C sort | bisectctl slowsql reduce.");
     }
+    if (!rc)
+        rc = slowsql_fit(h->team->in->question, line, &is_asked, &kind, e);
     if (rc)
         return rc;
     h->found->is_reduced = true;
-    tally_add(h->found->tally, tally_at(h->found->tally, line.key.s, line.key.n), &line.sums);
+    h->found->groups |= kind ? 1u << kind : 0;
+    if (is_asked)
+        tally_add(h->found->tally, tally_at(h->found->tally, line->key.s, line->key.n),
+                  &line->sums);
     return ERR_OK;
+}
+
+/** One that begins with a bracket and is no such line is a document that is none. */
+static enum err_code take_line(struct hand *h, const struct chunk *c, struct span text,
+                               struct err *e)
+{
+    const char *end = text.s + text.n, *first = skim_space(text.s, end);
+    struct slowsql_line line;
+    struct err no_line = {0};
+
+    if (first == end)
+        return ERR_OK;
+    if (*first != '[' || slowsql_line_parse(text.s, text.n, &line, &no_line)) {
+        take_document(h, c, text);
+        return ERR_OK;
+    }
+    enum err_code rc = take_reduced(h, &line, e);
+    if (rc)
+        err_wrap(e, "%.300s: the line at byte %llu", feed_name(h->team->feed, c->source),
+                 (unsigned long long)c->offset + (unsigned long long)(text.s - c->bytes.data));
+    return rc;
 }
 
 /* Threads */
@@ -144,21 +196,14 @@ static enum err_code take_reduced(struct hand *h, const char *text, size_t n, st
 static enum err_code take_chunk(struct hand *h, const struct chunk *c, struct err *e)
 {
     const char *p = buf_str(&c->bytes), *end = p + c->bytes.len;
-    const char *const start = p;
 
     buf_clear(&h->lines);
     for (unsigned i = 0; i < c->n_too_long; i++)
-        take_too_long(h);
+        take_too_long(h, c);
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         size_t n = (size_t)((stop ? stop : end) - p);
-        const char *first = skim_space(p, p + n);
-        enum err_code rc = ERR_OK;
-
-        if (first < p + n && *first == '[')
-            rc = take_reduced(h, p, n, e);
-        else if (first < p + n)
-            take_document(h, p, n, mix64(c->offset + (uint64_t)(p - start)) ^ c->source);
+        enum err_code rc = take_line(h, c, (struct span){p, n}, e);
         if (rc)
             return rc;
         p += n + (stop != NULL);
@@ -299,6 +344,11 @@ static void join(struct gathered *all, struct gathered *part)
     all->n_reports += part->n_reports;
     all->n_items += part->n_items;
     all->is_reduced |= part->is_reduced;
+    all->groups |= part->groups;
+    all->n_documents += part->n_documents;
+    all->n_rejected += part->n_rejected;
+    if (is_before(&part->first_reject, &all->first_reject))
+        all->first_reject = part->first_reject;
     mem_free(rows);
 }
 
@@ -351,6 +401,26 @@ static void settle(struct gathered *g)
     slowsql_note_superseded(g->tally, n_superseded);
 }
 
+/** Can an answer be made of it? */
+static enum err_code check_whole(const struct gathered *g, struct err *e)
+{
+    if (g->groups & (g->groups - 1)) {
+        err_set(e, ERR_INVALID,
+                "documents and reduced lines, or several of these, differ in their "
+                "groups: all, before and after, or builds");
+        return err_hint(e, "Map all of it with the same flags.");
+    }
+    if (g->n_documents == 0 || g->n_rejected < g->n_documents || g->is_reduced)
+        return ERR_OK;
+    const char *words = g->first_reject.why;
+    for (size_t i = 0; i < REJECT_COUNT_OF; i++)
+        if (strcmp(reject_names[i], g->first_reject.why) == 0)
+            words = reject_words[i];
+    err_set(e, ERR_INVALID, "no document of use among %zu lines; the first: %s", g->n_documents,
+            words);
+    return err_hint(e, "Telemetry documents come one a line, plain or packed with gzip or zstd.");
+}
+
 enum err_code gather(const struct gather_input *in, struct gathered **out, struct err *e)
 {
     size_t n = n_jobs(in->jobs), n_reports = 0, n_items = 0;
@@ -370,6 +440,9 @@ enum err_code gather(const struct gather_input *in, struct gathered **out, struc
         gathered_free(hands[i].found);
     }
     mem_free(hands);
+    if (rc)
+        return rc;
+    rc = check_whole(all, e);
     if (rc)
         return rc;
     settle(all);

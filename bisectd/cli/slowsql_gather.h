@@ -23,7 +23,7 @@ struct gathered_report {
     uint64_t client;
     uint64_t session; /* a hash; 0: none */
     struct slowsql_order order;
-    uint32_t row;              /* in the tally: the reports of its group */
+    uint32_t row; /* in the tally: the reports of its group */
     uint32_t n_items;
     size_t first_item;
     bool has_time;
@@ -34,18 +34,31 @@ struct gathered_item {
     int64_t count, total_ms;
 };
 
+/** A line that is no document of use. */
+struct gathered_reject {
+    size_t source; /* of the first one: file and place in it */
+    uint64_t offset;
+    const char *why; /* NULL: there is none */
+};
+
 struct gathered {
     struct tally *tally;
     struct gathered_report *reports; /* with wants_clients all, superseded ones too */
     size_t n_reports;
     struct gathered_item *items;
     size_t n_items;
+    size_t n_documents, n_rejected; /* lines that are not reduced; those that are of no use */
+    struct gathered_reject first_reject;
+    unsigned groups; /* 1 << enum group_kind, of all that counts */
     bool is_reduced; /* lines that were reduced came in: there may be more than the reports say */
 };
 void gathered_free(struct gathered *g);
 DEFINE_AUTO(struct gathered, gathered_free)
 
-MUST_CHECK enum err_code gather(const struct gather_input *in, struct gathered **out, struct err *e);
+/** Errors: ERR_INVALID: no document among the lines, groups that do not add up, a reduced line that
+ *  does not say what the question asks. */
+MUST_CHECK enum err_code gather(const struct gather_input *in, struct gathered **out,
+                                struct err *e);
 
 /** Writes the mapped lines of each document to `fd`, in the order of the documents. */
 MUST_CHECK enum err_code gather_map(const struct gather_input *in, int fd, struct err *e);

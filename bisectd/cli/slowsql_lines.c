@@ -5,7 +5,8 @@
 #include "formats/slowsql_line.h"
 #include <string.h>
 
-static enum err_code each_of(const struct chunk *c,
+/** *line: the lines of the chunk's file so far. */
+static enum err_code each_of(const struct chunk *c, size_t *line,
                              enum err_code (*each)(void *, const char *, size_t, struct err *),
                              void *context, struct err *e)
 {
@@ -16,6 +17,7 @@ static enum err_code each_of(const struct chunk *c,
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         size_t n = (size_t)((stop ? stop : end) - p);
+        ++*line;
         enum err_code rc = n ? each(context, p, n, e) : ERR_OK;
         if (rc)
             return rc;
@@ -30,13 +32,19 @@ enum err_code slowsql_each_line(const struct options *o,
 {
     AUTO(feed_free) struct feed *f = NULL;
     struct chunk c = {.source = 0};
+    size_t line = 0, source = 0;
     bool has = true;
 
     enum err_code rc = feed_new(o->words, o->n_words, FEED_IN_ORDER, &f, e);
     while (!rc && has) {
         rc = feed_next(f, &c, &has, e);
-        if (!rc && has)
-            rc = each_of(&c, each, context, e);
+        if (rc || !has)
+            break;
+        line = c.source == source ? line : 0;
+        source = c.source;
+        rc = each_of(&c, &line, each, context, e);
+        if (rc)
+            err_wrap(e, "%.300s: line %zu", feed_name(f, source), line);
     }
     buf_fini(&c.bytes);
     return rc;

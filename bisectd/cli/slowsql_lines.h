@@ -8,7 +8,7 @@
 #include "formats/tally.h"
 
 /** Calls `each` for every line that is not empty of the files in o->words, or of stdin. Stops at
- *  its first failure. */
+ *  its first failure, which then names file and line. */
 MUST_CHECK enum err_code slowsql_each_line(const struct options *o,
                                            enum err_code (*each)(void *context, const char *text,
                                                                  size_t n, struct err *e),

@@ -196,7 +196,8 @@ const struct command command_slowsql_reduce = {
     .summary = "adds up sorted mapped lines",
     .about = "Wants the lines in the order of LC_ALL=C sort. Of the reports of one session only "
              "the last counts, wherever they were mapped. With --json what `slowsql report` "
-             "prints, byte for byte; `slowsql report` and `compare` also read what this writes.",
+             "prints of the sums, byte for byte; `slowsql report` and `compare` also read what "
+             "this writes.",
     .example = "LC_ALL=C sort -m part-*.sorted | bisectctl slowsql reduce --json\n",
     .flags = step_flags,
     .n_flags = LEN(step_flags),

@@ -74,6 +74,10 @@ json *slowsql_to_json(const struct slowsql_findings *f, size_t limit)
 
 static void add_seconds(struct buf *out, double ms)
 {
+    if (isnan(ms)) {
+        buf_addc(out, '-');
+        return;
+    }
     if (fabs(ms) < 10000) {
         buf_printf(out, "%.6g ms", ms);
         return;
@@ -258,8 +262,17 @@ static void tell_verdict(const struct sheet *s, const struct style *style, struc
 {
     static const enum ink inks[RATE_VERDICT_COUNT] = {INK_WARN, INK_STRONG, INK_GOOD, INK_BAD};
 
+    const bool has[2] = {s->groups[0].reports.reports > 0, s->groups[1].reports.reports > 0};
+
     style_add(out, style, inks[s->rate.verdict], rate_verdict_names[s->rate.verdict]);
     buf_adds(out, ": ");
+    if (!has[0] || !has[1]) {
+        buf_printf(out, "no reports %s: check the dates\n\n",
+                   has[1]   ? sheet_pair_names[0]
+                   : has[0] ? sheet_pair_names[1]
+                            : "before or after");
+        return;
+    }
     for (size_t g = 0; g < 2; g++) {
         buf_adds(out, g ? " -> " : "");
         add_seconds(out, rate_of(s, &s->groups[g].slow, g));
@@ -271,6 +284,8 @@ static void tell_verdict(const struct sheet *s, const struct style *style, struc
         buf_adds(out, " (95 % interval ");
         add_interval(out, s, &s->rate);
         buf_adds(out, ")");
+    } else if (s->groups[0].slow.count + s->groups[1].slow.count == 0) {
+        buf_adds(out, "; neither group has any, so there is nothing to compare");
     } else if (!s->has_rates) {
         buf_adds(out, "; sums alone say nothing of how sure that is: compare documents");
     }

@@ -6,7 +6,7 @@
 #define SESSION_PREFIX "[null,\"session\","
 #define NOTE_PREFIX    "[null,"
 
-enum { N_SUMS = 4, KEY_PARTS = 4 };
+enum { N_SUMS = 4 };
 
 /* Out */
 
@@ -112,12 +112,12 @@ static bool take_value(const char **p, const char *end, char stop, struct span *
 }
 
 /** The four parts of a key without white space; just after its bracket, or NULL. */
-static const char *take_key(const char *p, const char *end, struct span parts[KEY_PARTS])
+static const char *take_key(const char *p, const char *end, struct span parts[LINE_PARTS])
 {
     if (p == end || *p++ != '[')
         return NULL;
-    for (size_t i = 0; i < KEY_PARTS; i++)
-        if (!take_value(&p, end, i + 1 < KEY_PARTS ? ',' : ']', &parts[i]))
+    for (size_t i = 0; i < LINE_PARTS; i++)
+        if (!take_value(&p, end, i + 1 < LINE_PARTS ? ',' : ']', &parts[i]))
             return NULL;
     return p;
 }
@@ -157,9 +157,8 @@ enum err_code slowsql_line_parse(const char *text, size_t n, struct slowsql_line
                                  struct err *e)
 {
     struct slowsql_line line = {0};
-    struct span parts[KEY_PARTS];
     const char *end = text + n;
-    const char *p = take_key(text, end, parts);
+    const char *p = take_key(text, end, line.parts);
 
     if (!p || p == end || *p != '\t')
         return err_set(e, ERR_INVALID,
@@ -171,10 +170,10 @@ enum err_code slowsql_line_parse(const char *text, size_t n, struct slowsql_line
     size_t n_prefix = sizeof(SESSION_PREFIX) - 1;
     if (line.key.n > n_prefix && memcmp(text, SESSION_PREFIX, n_prefix) == 0) {
         line.kind = LINE_SESSION;
-        line.n_session = (size_t)(parts[3].s - text);
+        line.n_session = (size_t)(line.parts[3].s - text);
         if (line.sums.reports < 1)
             return err_set(e, ERR_INVALID, "a line of a session stands for no report");
-        if (find_order(&line, parts[3], e))
+        if (find_order(&line, line.parts[3], e))
             return ERR_INVALID;
     } else if (memcmp(text, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
         line.kind = LINE_NOTE;
@@ -196,7 +195,7 @@ static bool multiply(struct sums *s, int64_t n)
 /** "[KEY,count,total_ms,reports,used]" at *p, `n` times. */
 static bool take_off_item(const char **p, const char *end, int64_t n, struct tally *t)
 {
-    struct span parts[KEY_PARTS];
+    struct span parts[LINE_PARTS];
     struct sums sums = {0};
     const char *key = *p + 1;
 
@@ -275,9 +274,8 @@ enum err_code slowsql_reduce_line(struct slowsql_reduce *r, const char *text, si
 {
     struct slowsql_line line;
 
-    r->n_lines++;
     enum err_code rc = slowsql_line_parse(text, n, &line, e);
-    if (!rc && r->n_lines > 1 &&
+    if (!rc && r->last.len &&
         order_of(line.key, (struct span){buf_str(&r->last), r->last.len}) < 0) {
         rc = err_set(e, ERR_INVALID, "the keys are not in order");
         err_hint(e, "Sort the lines with LC_ALL=C sort first.");
@@ -286,10 +284,8 @@ enum err_code slowsql_reduce_line(struct slowsql_reduce *r, const char *text, si
         rc = reduce_session(r, &line, (struct span){text, n}, e);
     else if (!rc)
         tally_add(r->tally, tally_at(r->tally, line.key.s, line.key.n), &line.sums);
-    if (rc) {
-        err_wrap(e, "line %zu", r->n_lines);
+    if (rc)
         return rc;
-    }
     keep_line(&r->last, line.key.s, line.key.n);
     return ERR_OK;
 }

@@ -13,11 +13,14 @@
 #include "base/err.h"
 #include "formats/slowsql.h"
 
+enum { LINE_PARTS = 4 };
+
 enum slowsql_line_kind { LINE_ROW, LINE_NOTE, LINE_SESSION };
 
 struct slowsql_line {
     enum slowsql_line_kind kind;
     struct span key;
+    struct span parts[LINE_PARTS]; /* of the key, as they are written */
     size_t n_session;  /* LINE_SESSION: so many bytes of the key are those of its session */
     struct span order; /* and this says which of its lines is the last: the greatest of bytes;
                           sums.reports is how many reports said the same */
@@ -35,8 +38,8 @@ void slowsql_lines_of(const struct slowsql_mapped *m, struct buf *out);
 /** Adds them to a tally, but for that of the session. */
 void slowsql_tally_notes(const struct slowsql_mapped *m, struct tally *t);
 
-/** Takes off again, `n` times, what a line of a session says was added, and notes that. ERR_INVALID:
- *  it is none. */
+/** Takes off again, `n` times, what a line of a session says was added, and notes that.
+ *  ERR_INVALID: it is none. */
 MUST_CHECK enum err_code slowsql_take_off(const struct slowsql_line *session, int64_t n,
                                           struct tally *t, struct err *e);
 /** Notes that `n` documents were counted again by later ones. */
@@ -47,7 +50,6 @@ struct slowsql_reduce {
     struct tally *tally; /* borrowed */
     struct buf last;     /* key of the line before */
     struct buf session;  /* the last line of a session, while more of it may come */
-    size_t n_lines;
 };
 void slowsql_reduce_fini(struct slowsql_reduce *r);
 DEFINE_AUTO_FINI(struct slowsql_reduce, slowsql_reduce_fini)

@@ -177,3 +177,68 @@ says 'mapped already'
 head -c 2000 "$story.gz" >"$work/cut.gz"
 run 2 bisectctl slowsql report "$work/cut.gz"
 says 'cut.gz: packed data ends too early'
+
+claim "one bad statement stops nothing, and is counted"
+ping() { # STATEMENTS_OF_THE_MAIN_THREAD [MINUTES]
+    echo '{"payload":{"info":{"appBuildID":"20130620030201"},"simpleMeasurements":{"uptime":'"${2:-60}"'},"slowSQL":{"mainThread":'"$1"'}}}'
+}
+ping '{"a\u0000b":[1,100],"c":[1,100],"d":[1,9000000]}' >"$work/bad.json"
+run 0 bisectctl slowsql report --json "$work/bad.json"
+json '.rejects == {nul_in_text: 1, longer_than_session: 1} and (.rows | length == 1) and .total.before.total_ms == 100'
+bisectctl slowsql map "$work/bad.json" | LC_ALL=C sort | bisectctl slowsql reduce --json | cmp - "$out"
+
+claim "of what was reduced only that is asked which its lines say"
+run 0 bisectctl slowsql report --db formhistory.sqlite --thread main --statement COMMIT --json "$work/reduced.lines"
+jq '[.rows, .reports]' "$out" >"$work/chosen"
+run 0 bisectctl slowsql report "${filters[@]}" --db formhistory.sqlite --thread main --statement COMMIT --json "$story"
+jq '[.rows, .reports]' "$out" | cmp - "$work/chosen"
+for flags in '--channel nightly' '--submitted 20130621..' '--build ..20130622' '--sessions every' '--by build' '--by db'; do
+    # shellcheck disable=SC2086
+    run 2 bisectctl slowsql report $flags "$work/reduced.lines"
+    says "reduced.lines: the line at byte 0: ${flags%% *}|reduced.lines: the line at byte [0-9]+: ${flags%% *}"
+done
+run 2 bisectctl slowsql compare "${pair[@]}" "$work/reduced.lines"
+says 'neither group'
+run 2 bisectctl slowsql report "$work/pair.lines" "$story"
+says 'differ in their groups'
+run 0 bisectctl slowsql report "$work/reduced.lines" "$story"
+
+claim "a line in brackets that is none of ours is told"
+{ echo '[1,2]'; ping '{"c":[1,100]}'; } >"$work/bracket.json"
+run 0 bisectctl slowsql report --json "$work/bracket.json"
+json '.rejects == {not_json: 1} and .read == 2'
+{ head -n 1 "$work/reduced.lines"; echo '[1,2]'; } >"$work/bracket.lines"
+for step in combine reduce; do
+    run 2 bisectctl slowsql $step "$work/reduced.lines" "$work/bracket.lines"
+    says 'bracket.lines: line [12]: '
+done
+
+claim "groups without reports, and those without slow SQL, are told"
+run 4 bisectctl slowsql compare --before-build ..20130101 --after-build 20130102.. "$work/bad.json"
+says '^inconclusive: no reports before: check the dates'
+! grep -q 9,223 "$out" || fail "a number that is none"
+{ ping '{}'; ping '{}' | sed s/20130620/20130624/; } >"$work/quiet.json"
+run 4 bisectctl slowsql compare "${pair[@]}" "$work/quiet.json"
+says 'neither group has any'
+run 2 bisectctl slowsql compare --before-build ..20130622 "$story"
+says '--after-build is missing'
+run 2 bisectctl slowsql compare --after-submitted 20130622.. "$story"
+says '--before-submitted is missing'
+
+claim "files that hold no documents are no success"
+run 2 bisectctl slowsql report /etc/passwd
+says 'no document of use among [0-9]+ lines; the first: not one JSON object'
+ping '{"c":[1,100]}' | jq . >"$work/pretty.json"
+run 2 bisectctl slowsql report "$work/pretty.json"
+says 'one a line'
+printf '\xFD7zXZ\0rest' >"$work/pings.xz"
+run 2 bisectctl slowsql report "$work/pings.xz"
+says 'pings.xz: is packed with xz'
+run 2 bash -c 'cat "$1" | bisectctl slowsql report' - "$work/pings.xz"
+says 'stdin: is packed with xz'
+{ printf '\xEF\xBB\xBF'; ping '{"c":[1,100]}'; } >"$work/mark.json"
+run 0 bisectctl slowsql report --json "$work/mark.json"
+json '.rejects == {} and .read == 1'
+gzip "$work/mark.json"
+run 0 bisectctl slowsql report --json "$work/mark.json.gz"
+json '.rejects == {} and .read == 1'
