@@ -117,6 +117,7 @@ static int print_document(const struct options *o, const struct trace_diff *d,
              trace_diff_to_json(d, o->limit > 0 ? (size_t)o->limit : (size_t)JSON_ROWS));
     json_put(document, "left_out",
              json_new_int((int64_t)d->n - (int64_t)json_len(json_at(document, "differences"))));
+    json_put(document, "by_call", json_new_bool(d->is_by_call));
     json_put(document, "before", side_to_json(&sides[0]));
     json_put(document, "after", side_to_json(&sides[1]));
     return print_json(document, EXIT_DONE);
@@ -211,6 +212,8 @@ static void write_advice(const struct options *o, const struct trace_diff *d,
         has_folded = has_folded || trace_table_folded(sides[i].table) > 0;
     if (!d->has_seconds && d->n > 0)
         buf_adds(out, "\nShares are of counts: strace -T would tell times too.\n");
+    if (d->is_by_call)
+        buf_adds(out, "\nOne side has no files, so both are compared by call alone.\n");
     if (sides[0].tally.summed || sides[1].tally.summed)
         buf_adds(out, "\nA table of strace -c has no files, and its times are those in the "
                       "system unless it was made with -w.\n");
@@ -253,6 +256,31 @@ static void write_text(const struct options *o, const struct trace_diff *d,
     write_advice(o, d, sides, out);
 }
 
+/* ---- what is to be said of the logs, on stderr ---- */
+
+static bool has_call(const struct trace_table *t, const char *call)
+{
+    for (size_t i = 0; i < trace_table_size(t); i++)
+        if (strcmp(trace_table_at(t, i)->call, call) == 0)
+            return true;
+    return false;
+}
+
+static void warn(const struct options *o, const struct question *q,
+                 const struct trace_logs sides[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (sides[i].damage)
+            fprintf(stderr, "warning: %s; read up to there\n", sides[i].damage);
+    for (size_t i = 0; i < q->names.n; i++) {
+        const char *call = q->names.items[i];
+        bool is_there = has_call(sides[0].table, call) || has_call(sides[1].table, call);
+        if (!is_there)
+            fprintf(stderr, "warning: no call %s in either%s\n", call,
+                    o->path ? " on a file that matches --path" : "");
+    }
+}
+
 static int run(const struct options *o)
 {
     AUTO(question_fini) struct question q = {0};
@@ -269,6 +297,7 @@ static int run(const struct options *o)
         return fail(o, &e);
     d = trace_diff_new(before.table, after.table, NAN);
     const struct trace_logs sides[2] = {before, after}; /* borrowed */
+    warn(o, &q, sides);
     if (o->json)
         return print_document(o, d, sides);
     write_text(o, d, sides, &text);
@@ -287,7 +316,9 @@ const struct command command_syscalls_diff = {
         "logs of `strace -f -T -y -o FILE`. Differences are ranked by time, where the logs have "
         "it, else by count; SHARE is of all that changed, up and down alike. Files are matched by "
         "path, and those on one side alone by what of their names does not look random (digits, "
-        "hashes, temporary names). A call that was interrupted and begun again counts once.",
+        "hashes, temporary names); a relative path is the other side's one path that ends in it. "
+        "Where one side has no files at all, calls are compared without them. A call that was "
+        "interrupted and begun again counts once.",
     .example = "strace -f -T -y -o before.log ./old && strace -f -T -y -o after.log ./new\n"
                "bisectctl syscalls diff before.log after.log --path '*places.sqlite*'\n"
                "bisectctl syscalls diff before/ after/ --call fsync,fdatasync --json\n",

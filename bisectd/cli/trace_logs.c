@@ -3,14 +3,16 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/stream.h"
+#include "base/text.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PIECE_BYTES = 256 * KIB, PID_MOST = 4194304 };
+enum { PIECE_BYTES = 256 * KIB, PID_MOST = 4194304, LINE_SHOWN = 60 };
 
 struct log {
     char *path;
@@ -34,6 +36,8 @@ void trace_logs_fini(struct trace_logs *l)
 {
     trace_table_free(l->table);
     l->table = NULL;
+    mem_free(TAKE(l->damage));
+    mem_free(TAKE(l->first_line));
 }
 
 /** The number that a name without its packing ends in, after a dot; 0 if none. */
@@ -130,29 +134,95 @@ static enum err_code list(const char *path, struct logs *l, struct err *e)
     return err_set(e, ERR_NOT_FOUND, "%s: the folder holds no files", path);
 }
 
-static enum err_code read_log(const struct log *log, struct trace *t, char *piece,
-                              struct trace_logs *out, struct err *e)
+/** Looks at a log's first bytes: nothing is read out of what is packed in another way. */
+static enum err_code check_packing(const char *path, const char *bytes, size_t n, struct err *e)
+{
+    static const struct {
+        const char *name, *unpack, *magic;
+        size_t n;
+    } packings[] = {{"xz", "xz -d",
+                     "\xfd"
+                     "7zXZ",
+                     5},
+                    {"bzip2", "bzip2 -d", "BZh", 3},
+                    {"lz4", "lz4 -d", "\x04\x22\x4d\x18", 4}};
+
+    for (size_t i = 0; i < LEN(packings); i++)
+        if (n >= packings[i].n && memcmp(bytes, packings[i].magic, packings[i].n) == 0)
+            return err_set(e, ERR_INVALID,
+                           "%s: packed with %s, which is not read: unpack it first (%s); gzip and "
+                           "zstd are read as they are",
+                           path, packings[i].name, packings[i].unpack);
+    return ERR_OK;
+}
+
+static void keep_first_line(struct trace_logs *l, const char *bytes, size_t n)
+{
+    AUTO(buf_fini) struct buf line = {0};
+    const char *newline = memchr(bytes, '\n', n);
+
+    if (l->first_line || n == 0)
+        return;
+    text_clean(&line, bytes, newline ? (size_t)(newline - bytes) : n, LINE_SHOWN);
+    l->first_line = mem_dup(buf_str(&line));
+}
+
+/** Hands the log on, up to its end or a fault in its packing, which is kept in `fault`. */
+static enum err_code feed_log(const struct log *log, int fd, struct trace *t,
+                              struct trace_logs *out, struct err *fault)
+{
+    AUTO(stream_free) struct stream *s = stream_new(fd);
+    AUTO(mem_free) char *piece = mem_alloc(PIECE_BYTES);
+    size_t got = 0;
+
+    for (bool is_first = true; stream_read(s, piece, PIECE_BYTES, &got, fault) == ERR_OK && got > 0;
+         is_first = false) {
+        if (is_first && check_packing(log->path, piece, got, fault))
+            return ERR_INVALID;
+        keep_first_line(out, piece, got);
+        trace_feed(t, piece, got);
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_log(const struct log *log, struct trace *t, struct trace_logs *out,
+                              struct err *e)
 {
     AUTO(fd_close) int fd = open(log->path, O_RDONLY | O_CLOEXEC);
-    AUTO(stream_free) struct stream *s = NULL;
     struct err fault = {0};
-    size_t got = 1;
 
     if (fd < 0)
         return err_sys(e, errno, "open %s", log->path);
-    s = stream_new(fd);
     trace_begin(t, log->pid);
-    while (got > 0 && !fault.code) {
-        if (stream_read(s, piece, PIECE_BYTES, &got, &fault) == ERR_OK)
-            trace_feed(t, piece, got);
-    }
+    if (feed_log(log, fd, t, out, &fault))
+        return err_set(e, fault.code, "%s", fault.text);
     trace_end(t);
     out->n_logs++;
-    if (fault.code == ERR_INVALID)
-        out->n_damaged++;
-    else if (fault.code)
+    if (fault.code && fault.code != ERR_INVALID)
         return err_set(e, fault.code, "%s: %s", log->path, fault.text);
+    if (fault.code && out->n_damaged++ == 0)
+        out->damage = mem_printf("%s: %s", log->path, fault.text);
     return ERR_OK;
+}
+
+/** Refuses what is no trace at all; one of a program without such calls is one. */
+static enum err_code check_calls(const char *path, const struct trace_logs *l, struct err *e)
+{
+    const struct strace_tally *t = &l->tally;
+    uint64_t n_odd =
+        t->rejects[STRACE_UNKNOWN] + t->rejects[STRACE_CUT] + t->rejects[STRACE_TOO_LONG];
+
+    if (t->calls + t->restarted + t->never + t->summed + t->rejects[STRACE_NO_END] > 0)
+        return ERR_OK;
+    if (l->damage)
+        return err_set(e, ERR_INVALID, "%s, and no call can be read in front of that", l->damage);
+    if (n_odd == 0 || t->others > 0)
+        return ERR_OK;
+    err_set(e, ERR_INVALID,
+            "%s: no line of it is a system call as strace writes them (%" PRIu64
+            " line%s; first: %s)",
+            path, t->lines, t->lines == 1 ? "" : "s", l->first_line);
+    return err_hint(e, "Write one with `strace -f -T -y -o FILE COMMAND`, or many with -ff.");
 }
 
 enum err_code trace_logs_read(const char *path, const struct trace_filter *filter,
@@ -161,15 +231,16 @@ enum err_code trace_logs_read(const char *path, const struct trace_filter *filte
     AUTO(logs_fini) struct logs logs = {0};
     AUTO(trace_logs_fini) struct trace_logs got = {.table = trace_table_new()};
     AUTO(trace_free) struct trace *t = trace_new(filter, got.table);
-    AUTO(mem_free) char *piece = mem_alloc(PIECE_BYTES);
 
     enum err_code code = list(path, &logs, e);
     for (size_t i = 0; !code && i < logs.n; i++)
-        code = read_log(&logs.items[i], t, piece, &got, e);
+        code = read_log(&logs.items[i], t, &got, e);
     if (code)
         return code;
     got.tally = *trace_finish(t);
+    if (check_calls(path, &got, e))
+        return ERR_INVALID;
     *out = got;
-    got.table = NULL;
+    got = (struct trace_logs){0};
     return ERR_OK;
 }

@@ -33,6 +33,7 @@ struct strace {
     bool is_joined;           /* it is such a call, put together again */
     struct strace_sums sums;
     uint64_t calls_before; /* tally.calls when this log began */
+    uint64_t no_room_at;   /* tally.lines when last there was no room; 0: never */
     struct strace_pids pids;
 };
 
@@ -42,6 +43,7 @@ const char *strace_reject_name(enum strace_reject r)
         [STRACE_UNKNOWN] = "unknown",   [STRACE_CUT] = "cut",
         [STRACE_TOO_LONG] = "too_long", [STRACE_NO_BEGINNING] = "no_beginning",
         [STRACE_NO_END] = "no_end",     [STRACE_NO_ROOM] = "no_room",
+        [STRACE_ODD_TIME] = "odd_time",
     };
 
     return names[r];
@@ -55,7 +57,8 @@ const char *strace_reject_words(enum strace_reject r)
         [STRACE_TOO_LONG] = "lines longer than 1 MiB",
         [STRACE_NO_BEGINNING] = "calls without their beginning (counted, without a path)",
         [STRACE_NO_END] = "calls without their end (not counted)",
-        [STRACE_NO_ROOM] = "calls or files past what can be open at once",
+        [STRACE_NO_ROOM] = "lines with more calls or files than can be open at once",
+        [STRACE_ODD_TIME] = "calls whose time is none (counted, without a time)",
     };
 
     return words[r];
@@ -111,6 +114,13 @@ static void reject(struct strace *s, enum strace_reject why)
     s->tally.rejects[why]++;
 }
 
+void strace_no_room(struct strace *s)
+{
+    if (s->no_room_at != s->tally.lines)
+        reject(s, STRACE_NO_ROOM);
+    s->no_room_at = s->tally.lines;
+}
+
 static void hold(struct strace *s, const char *p, size_t n)
 {
     if (s->held.len)
@@ -142,7 +152,7 @@ static void put_open(struct strace *s, int64_t pid, int64_t start_ns, struct str
         drop_open(s, at);
     }
     if (s->n_open == STRACE_OPEN_MOST || s->open_bytes + n > STRACE_OPEN_BYTES) {
-        reject(s, STRACE_NO_ROOM);
+        strace_no_room(s);
         return;
     }
     struct open_call *o = mem_alloc(sizeof(*o) + n);
@@ -179,6 +189,8 @@ static void tell_call(struct strace *s, const struct strace_call *c)
     s->tally.restarted += c->end == STRACE_RESTARTED;
     s->tally.never += c->end == STRACE_NEVER;
     s->tally.has_times = s->tally.has_times || c->ns >= 0;
+    if (c->has_odd_time)
+        reject(s, STRACE_ODD_TIME);
     s->events.call(s->events.context, c);
 }
 
@@ -310,10 +322,17 @@ static bool read_event(struct strace *s, struct strace_front *f, const char *p, 
 {
     if (starts(p, end, "<... "))
         return read_resumed(s, f, p + 5, end);
+    if (starts(p, end, "--- SIG") || starts(p, end, "--- stopped by ")) {
+        s->tally.others++;
+        return true;
+    }
     if (starts(p, end, "--- "))
         return true;
-    if (starts(p, end, "+++ "))
-        return read_exit(s, f, p + 4, end);
+    if (starts(p, end, "+++ ")) {
+        bool is_known = read_exit(s, f, p + 4, end);
+        s->tally.others += is_known;
+        return is_known;
+    }
     if (starts(p, end, "strace: "))
         return read_note(s, p + 8, end);
     if (starts(p, end, "Process ") || starts(p, end, "[ Process"))
@@ -415,6 +434,8 @@ static void read_line(struct strace *s, const char *p, const char *end)
         read_sum(s, &row);
     else if (kind == STRACE_SUMS_NOT)
         reject(s, s->is_last ? STRACE_CUT : STRACE_UNKNOWN);
+    else
+        s->tally.others++;
 }
 
 void strace_begin(struct strace *s, int64_t pid)

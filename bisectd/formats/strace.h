@@ -35,7 +35,8 @@ enum strace_reject {
     STRACE_TOO_LONG,     /* a line longer than the limit */
     STRACE_NO_BEGINNING, /* resumed, and its beginning is not in the log: counted, without a path */
     STRACE_NO_END,       /* unfinished, and its end is not in the log: not counted */
-    STRACE_NO_ROOM,      /* more unfinished calls or open files at once than are kept */
+    STRACE_NO_ROOM,  /* more unfinished calls or open files at once than are kept; once a line */
+    STRACE_ODD_TIME, /* its time is none: counted, without a time */
     STRACE_REJECT_COUNT
 };
 /** For programs: "no_beginning". */
@@ -49,6 +50,7 @@ struct strace_tally {
     uint64_t restarted; /* interrupted, and begun again or given up: ERESTARTSYS and the like */
     uint64_t never;     /* that never came back: exit_group, killed */
     uint64_t summed;    /* calls of a table of -c */
+    uint64_t others;    /* lines of strace about signals, ends of processes and the like */
     bool has_times;     /* some call had its time (-T) */
     bool has_files;     /* some descriptor had its file (-y) */
     uint64_t rejects[STRACE_REJECT_COUNT];
@@ -81,5 +83,7 @@ void strace_end(struct strace *s);
 /** All logs have ended: what is still open has no end. */
 void strace_finish(struct strace *s);
 struct strace_tally *strace_tally(struct strace *s);
+/** For callbacks: what the line opens finds no room. Counts it, once a line. */
+void strace_no_room(struct strace *s);
 
 #endif

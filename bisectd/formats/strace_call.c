@@ -3,6 +3,9 @@
 #include <limits.h>
 #include <string.h>
 
+#define S_NS        INT64_C(1000000000)
+#define TIME_MOST_S INT64_C(9000000000) /* of one call, so that it fits in nanoseconds */
+
 static const struct strace_text absent = {NULL, 0};
 
 static bool is_digit(char c)
@@ -232,30 +235,47 @@ static enum strace_form walk_args(struct walk *w, const char **at, int64_t *move
 
 /* ---- the result ---- */
 
-/** " <0.000592>" at the line's end, which is moved in front of it; -1 if there is none. */
-static int64_t take_time(const char *start, const char **end)
+/** "0.000592" in nanoseconds; -1 if that is no time, or one past what can be kept. */
+static int64_t time_of(const char *p, const char *end)
 {
-    const char *p = *end;
-    int64_t whole = 0, part = 0, scale = 1000000000;
+    int64_t whole = 0, part = 0, scale = S_NS;
 
-    if (p == start || p[-1] != '>')
+    if (p == end || !is_digit(*p))
         return -1;
-    const char *close = --p;
-    while (p > start && (is_digit(p[-1]) || p[-1] == '.'))
+    for (; p < end && is_digit(*p) && whole <= TIME_MOST_S; p++)
+        whole = 10 * whole + (*p - '0');
+    if (p < end && *p == '.')
+        for (p++; p < end && is_digit(*p); p++) {
+            part = scale > 1 ? 10 * part + (*p - '0') : part;
+            scale /= scale > 1 ? 10 : 1;
+        }
+    return p == end && whole <= TIME_MOST_S ? whole * S_NS + part * scale : -1;
+}
+
+/** Whether it was meant as a time: a file's name may stand there, too. */
+static bool is_like_time(const char *p, const char *end)
+{
+    p += p < end && (*p == '-' || *p == '+');
+    bool is_word = end - p == 3 && (memcmp(p, "nan", 3) == 0 || memcmp(p, "inf", 3) == 0);
+    return is_word || (p < end && p[strspn(p, "0123456789.")] == '>');
+}
+
+/** " <0.000592>" at the line's end, which is moved in front of it; -1 if there is none. */
+static int64_t take_time(const char *start, const char **end, bool *is_odd)
+{
+    const char *close = *end - 1, *p = close;
+
+    if (close < start || *close != '>')
+        return -1;
+    while (p > start && p[-1] != '<' && p[-1] != ' ')
         p--;
     if (p == close || p - start < 2 || p[-1] != '<' || p[-2] != ' ')
         return -1;
-    const char *open = p - 2;
-    for (; p < close && is_digit(*p) && whole < INT64_C(1000000000); p++)
-        whole = 10 * whole + (*p - '0');
-    if (p < close && *p == '.')
-        p++;
-    for (; p < close && is_digit(*p) && scale > 1; p++) {
-        part = 10 * part + (*p - '0');
-        scale /= 10;
-    }
-    *end = open;
-    return whole * INT64_C(1000000000) + part * scale;
+    int64_t ns = time_of(p, close);
+    *is_odd = ns < 0 && is_like_time(p, close);
+    if (ns >= 0 || *is_odd)
+        *end = p - 2;
+    return ns;
 }
 
 /** Behind the value and one space, if it is "ENOENT (…)" or "(errno 524)". */
@@ -283,7 +303,7 @@ static enum strace_form read_result(struct strace_call *c, const char *p, const 
         p++;
     if (p == end || *p != '=')
         return STRACE_BROKEN;
-    c->ns = take_time(p, &end);
+    c->ns = take_time(p, &end, &c->has_odd_time);
     for (p++; p < end && *p == ' ';)
         p++;
     if (p < end && *p == '?')

@@ -33,6 +33,7 @@ struct strace_call {
     struct strace_text error; /* "ENOENT"; absent: it did not fail */
     int64_t start_ns;         /* by -t, -tt (of the day) or -ttt (since 1970); -1: unknown */
     int64_t ns;               /* by -T; -1: unknown */
+    bool has_odd_time;        /* where -T has its time stands what is none: <-5.0>, <nan> */
 };
 
 enum strace_form {

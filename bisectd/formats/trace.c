@@ -11,7 +11,7 @@ struct trace {
     struct strace *strace;
     struct trace_files *files;
     int64_t log_pid;
-    uint64_t lost; /* of files, that the tally has */
+    uint64_t lost; /* of files, that the tally knows of */
     char name[64];
     char path[TRACE_PATH_BYTES];
     void (*seen)(void *self, const struct trace_event *event); /* NULL: nobody watches */
@@ -143,6 +143,14 @@ static void add_call(struct trace *t, const struct strace_call *c, bool is_direc
                     .call = t->name, .path = t->path, .start_ns = c->start_ns, .ns = c->ns});
 }
 
+/** What the line opens may have found no room. */
+static void note_lost(struct trace *t)
+{
+    if (trace_files_lost(t->files) > t->lost)
+        strace_no_room(t->strace);
+    t->lost = trace_files_lost(t->files);
+}
+
 static void take_call(void *context, const struct strace_call *c)
 {
     struct trace *t = context;
@@ -158,6 +166,7 @@ static void take_call(void *context, const struct strace_call *c)
     find_path(t, c, row, &is_directory);
     if (teaches)
         trace_files_learn(t->files, c, row, t->path);
+    note_lost(t);
     if (!is_wanted)
         return;
     is_directory = is_directory || is_of_directory(c, row);
@@ -174,6 +183,7 @@ static void take_begun(void *context, const struct strace_call *c)
 
     if (!strace_tally(t->strace)->has_files)
         trace_files_begun(t->files, c, syscall_find(c->name.s, c->name.n));
+    note_lost(t);
 }
 
 static void take_gone(void *context, int64_t pid)
@@ -247,10 +257,6 @@ void trace_end(struct trace *t)
 
 const struct strace_tally *trace_finish(struct trace *t)
 {
-    struct strace_tally *tally = strace_tally(t->strace);
-
     strace_finish(t->strace);
-    tally->rejects[STRACE_NO_ROOM] += trace_files_lost(t->files) - t->lost;
-    t->lost = trace_files_lost(t->files);
-    return tally;
+    return strace_tally(t->strace);
 }

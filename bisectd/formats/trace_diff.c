@@ -58,7 +58,7 @@ static enum trace_group group_by_name(const char *path)
 /* ---- what a path is, by the other paths there are ---- */
 
 struct paths {
-    const char **items; /* sorted, of both sides */
+    const char **items; /* sorted */
     size_t n;
 };
 
@@ -67,11 +67,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/** Of one table, where the second is NULL. */
 static void paths_fill(struct paths *p, const struct trace_table *const sides[2])
 {
-    p->items =
-        mem_array(trace_table_size(sides[0]) + trace_table_size(sides[1]) + 1, sizeof(*p->items));
-    for (int side = 0; side < 2; side++)
+    size_t n = trace_table_size(sides[0]) + (sides[1] ? trace_table_size(sides[1]) : 0);
+
+    p->items = mem_array(n + 1, sizeof(*p->items));
+    for (int side = 0; side < 2 && sides[side]; side++)
         for (size_t i = 0; i < trace_table_size(sides[side]); i++)
             p->items[p->n++] = trace_table_at(sides[side], i)->path;
     qsort(p->items, p->n, sizeof(*p->items), by_text);
@@ -113,6 +115,127 @@ static enum trace_group group_of(const struct paths *p, const char *path, bool i
         (paths_have(p, path, "-journal", true) || paths_have(p, path, "-wal", true)))
         return TRACE_DATABASE;
     return g;
+}
+
+/* ---- traces that were made in different ways ---- */
+
+static bool has_files(const struct trace_table *t)
+{
+    for (size_t i = 0; i < trace_table_size(t); i++)
+        if (*trace_table_at(t, i)->path)
+            return true;
+    return false;
+}
+
+/** Whether `bare`, which has no files, has a call that is one on files in `full`. */
+static bool lacks_files(const struct trace_table *bare, const struct trace_table *full)
+{
+    if (has_files(bare))
+        return false;
+    for (size_t i = 0; i < trace_table_size(full); i++) {
+        const struct trace_row *row = trace_table_at(full, i);
+        if (*row->path && trace_table_find(bare, row->call, ""))
+            return true;
+    }
+    return false;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    int order = strcmp(base_of(x), base_of(y));
+
+    return order ? order : strcmp(x, y);
+}
+
+/** The absolute paths of the table, each once. */
+static void absolutes_fill(struct paths *p, const struct trace_table *t)
+{
+    size_t n = 0;
+
+    p->items = mem_array(trace_table_size(t) + 1, sizeof(*p->items));
+    for (size_t i = 0; i < trace_table_size(t); i++)
+        if (*trace_table_at(t, i)->path == '/')
+            p->items[p->n++] = trace_table_at(t, i)->path;
+    qsort(p->items, p->n, sizeof(*p->items), by_base);
+    for (size_t i = 0; i < p->n; i++)
+        if (n == 0 || strcmp(p->items[n - 1], p->items[i]) != 0)
+            p->items[n++] = p->items[i];
+    p->n = n;
+}
+
+/** Where the paths begin whose last part is `base`, or would. */
+static size_t find_base(const struct paths *p, const char *base)
+{
+    size_t low = 0, high = p->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(base_of(p->items[middle]), base) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** Of absolute paths the one that ends in the relative one; NULL: none, or several. */
+static const char *only_ending_in(const struct paths *p, const char *relative)
+{
+    const char *found = NULL, *base = base_of(relative);
+    size_t n = strlen(relative);
+
+    for (size_t i = find_base(p, base); i < p->n && strcmp(base_of(p->items[i]), base) == 0; i++) {
+        size_t len = strlen(p->items[i]);
+        if (len <= n || p->items[i][len - n - 1] != '/' ||
+            strcmp(p->items[i] + len - n, relative) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = p->items[i];
+    }
+    return found;
+}
+
+/** What the row's path is called on the other side, whose paths are `others` (sorted) and, of these
+ *  the absolute ones, `absolutes`; its own are `own`. */
+static const char *name_there(const char *path, const struct paths *own, const struct paths *others,
+                              const struct paths *absolutes)
+{
+    const char *relative = strncmp(path, "./", 2) == 0 ? path + 2 : path;
+
+    if (!*base_of(path) || *path == '/' || paths_have(others, path, "", true))
+        return path;
+    const char *there = only_ending_in(absolutes, relative);
+    return there && !paths_have(own, there, "", true) ? there : path;
+}
+
+/** The table with its paths as the other one names them. Caller frees. */
+static struct trace_table *aligned(const struct trace_table *t, const struct trace_table *other,
+                                   bool is_by_call)
+{
+    AUTO(paths_fini) struct paths own = {0};
+    AUTO(paths_fini) struct paths others = {0};
+    AUTO(paths_fini) struct paths absolutes = {0};
+    struct trace_table *to = trace_table_new();
+
+    paths_fill(&own, (const struct trace_table *const[]){t, NULL});
+    paths_fill(&others, (const struct trace_table *const[]){other, NULL});
+    absolutes_fill(&absolutes, other);
+    for (size_t i = 0; i < trace_table_size(t); i++) {
+        struct trace_row row = *trace_table_at(t, i);
+        row.path = is_by_call ? "" : name_there(row.path, &own, &others, &absolutes);
+        row.is_directory = row.is_directory && !is_by_call;
+        trace_table_add(to, &row);
+    }
+    return to;
 }
 
 /* ---- pairs of rows ---- */
@@ -312,8 +435,8 @@ static int by_size(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-struct trace_diff *trace_diff_new(const struct trace_table *before, const struct trace_table *after,
-                                  double metric_delta_s)
+static struct trace_diff *diff_new(const struct trace_table *before,
+                                   const struct trace_table *after, double metric_delta_s)
 {
     const struct trace_table *const sides[2] = {before, after};
     const bool has_seconds[2] = {has_times(before), has_times(after)};
@@ -343,6 +466,18 @@ struct trace_diff *trace_diff_new(const struct trace_table *before, const struct
     for (size_t i = 0; i < d->n; i++)
         d->items[i].size = size_of(&d->items[i], d->has_seconds);
     qsort(d->items, d->n, sizeof(*d->items), by_size);
+    return d;
+}
+
+struct trace_diff *trace_diff_new(const struct trace_table *before, const struct trace_table *after,
+                                  double metric_delta_s)
+{
+    bool is_by_call = lacks_files(before, after) || lacks_files(after, before);
+    AUTO(trace_table_free) struct trace_table *first = aligned(before, after, is_by_call);
+    AUTO(trace_table_free) struct trace_table *second = aligned(after, first, is_by_call);
+    struct trace_diff *d = diff_new(first, second, metric_delta_s);
+
+    d->is_by_call = is_by_call;
     return d;
 }
 

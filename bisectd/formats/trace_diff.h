@@ -4,6 +4,9 @@
  *
  * Rows are matched by call and path; paths that stand on one side alone are matched by their normal
  * form (trace_path_normal), so that temporary names and process numbers do not hide what is alike.
+ * Traces may be made in different ways: a relative path that the other side has not is that side's
+ * one absolute path that ends in it (strace -y or not); and where one side has no files at all (a
+ * table of -c) and a call of it has some on the other, all are matched by call alone.
  *
  * Pure.
  */
@@ -39,6 +42,7 @@ struct trace_difference {
 struct trace_diff {
     size_t n;
     struct trace_difference *items;
+    bool is_by_call;  /* one side has no files, so that the other's are left away */
     bool has_seconds; /* both sides have times, so that ranks and shares go by them */
     double explained; /* sum of shares of a metric's change; nan if none was given */
 };

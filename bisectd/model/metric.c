@@ -7,6 +7,7 @@
 #include "model/fields.h"
 #include "model/ready.h"
 #include "model/strings.h"
+#include "model/syscall_name.h"
 #include <assert.h>
 #include <math.h>
 #include <regex.h>
@@ -237,7 +238,7 @@ static enum err_code find_key(const struct metric *m, const char *key, const str
 /* The time of calls is not counted in calls, nor the number of statements in ms. */
 static void settle_unit(struct metric *m)
 {
-    const char *unit = m->kind == METRIC_SYSCALLS && m->of == OF_TIME    ? "ms"
+    const char *unit = m->kind == METRIC_SYSCALLS && m->of == OF_TIME   ? "ms"
                        : m->kind == METRIC_SLOWSQL && m->of == OF_COUNT ? "statements"
                                                                         : NULL;
 
@@ -455,6 +456,8 @@ static enum err_code check_calls(const char *calls, struct err *e)
                            "calls: expected names with + between, such as " METRIC_CALLS ", got "
                            "%.80s",
                            calls);
+        if (!syscall_name_is_known(at, len))
+            return err_set(e, ERR_INVALID, "calls: Linux has no system call %.*s", (int)len, at);
         if (++n > MAX_CALLS)
             return err_set(e, ERR_INVALID, "calls: at most %d names", MAX_CALLS);
         at += len;

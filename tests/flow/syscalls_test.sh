@@ -133,6 +133,43 @@ traced -f -c -w -e trace=fsync,openat -o table.after callmany 5 9 x
 diff_json table.before table.after
 json '[.differences[] | select(.call == "fsync") | [.count, .path]] == [[[2, 9], ""]]'
 
+claim "sets that were made in different ways are matched"
+diff_json table.before f.log --call fsync
+json '.by_call and ([.differences[] | [.path, .count]] == [["", [2, 600]]])'
+run 0 bisectctl syscalls diff table.before f.log
+says 'compared by call alone'
+traced -f -T -o bare.log -e trace=fsync,openat callmany 5 2 same.db
+traced -f -T -y -o full.log -e trace=fsync,openat callmany 5 9 same.db
+diff_json bare.log full.log --call fsync
+counts "$work/same.db" 2 9
+
+claim "what is no trace is refused, and what is cut short is told"
+run 2 bisectctl syscalls diff f.log /etc/passwd
+says '/etc/passwd: no line of it is a system call as strace writes them \([0-9]+ lines; first: root:'
+run 2 bisectctl syscalls diff /bin/ls f.log
+says '/bin/ls: no line of it is a system call'
+printf '\xfd7zXZ\0and so on\n' >f.log.xz
+run 2 bisectctl syscalls diff f.log f.log.xz
+says 'f.log.xz: packed with xz'
+gzip -c f.log | head -c 1500 >short.gz
+run 0 bisectctl syscalls diff f.log short.gz
+says 'warning: short.gz: packed data .*read up to there'
+head -c 12 short.gz >empty.gz
+run 2 bisectctl syscalls diff f.log empty.gz
+says 'empty.gz: packed data .*no call can be read'
+run 0 bisectctl syscalls diff f.log f.log --call fsync,fdatasyn
+says 'no call fdatasyn in either'
+traced -o none.log -e trace=fsync true
+run 0 bisectctl syscalls diff none.log f.log
+echo 'fsync(3) = 0 <-5.0>' >odd.time
+diff_json odd.time odd.time
+json '.before.rejects == {"odd_time": 1} and .before.seconds == null'
+
+claim "a system call that does not exist is refused before anything is built"
+git init -q nothing.git
+run 2 bisectctl run --repo nothing.git --good a --bad b --build true --measure true --metric syscalls:calls=fsyncc
+says 'Linux has no system call fsyncc'
+
 claim "what is wrong with a question is said, with status 2"
 run 2 bisectctl syscalls diff before nowhere
 says 'nowhere: no such file'

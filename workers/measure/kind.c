@@ -102,7 +102,8 @@ enum err_code kind_program(const char *program, const char *package, struct buf 
 
     if (!file)
         return err_set(e, ERR_NOT_FOUND,
-                       "this worker has no %s, which the metric needs: install the package %s",
+                       "this worker has no %s: install the package %s (without it no revision can "
+                       "be measured)",
                        program, package);
     buf_adds(out, "exec ");
     text_shell(out, file);

@@ -39,12 +39,19 @@ enum err_code command_syscalls(const struct metric *m, const char *folder, struc
     return ERR_OK;
 }
 
+/** Whether the number is right in spite of it. */
+static bool is_harmless(enum strace_reject why, const struct metric *m)
+{
+    return why == STRACE_NO_BEGINNING || (why == STRACE_ODD_TIME && m->of != OF_TIME);
+}
+
 /** Everything in the log, into `table`; ERR_INVALID where part of it cannot be read. */
-static enum err_code read_log(const char *path, const struct trace_filter *filter,
-                              struct trace_table *table, struct err *e)
+static enum err_code read_log(const char *path, const struct metric *m, struct trace_table *table,
+                              struct err *e)
 {
     AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    AUTO(trace_free) struct trace *t = trace_new(filter, table);
+    const struct trace_filter filter = {.path = m->path}; /* no other call is traced */
+    AUTO(trace_free) struct trace *t = trace_new(&filter, table);
     static _Thread_local char piece[PIECE_BYTES];
     ssize_t n = 0;
 
@@ -58,7 +65,7 @@ static enum err_code read_log(const char *path, const struct trace_filter *filte
     trace_end(t);
     const struct strace_tally *tally = trace_finish(t);
     for (int i = 0; i < STRACE_REJECT_COUNT; i++)
-        if (tally->rejects[i] && i != STRACE_NO_BEGINNING)
+        if (tally->rejects[i] && !is_harmless((enum strace_reject)i, m))
             return err_set(e, ERR_INVALID, "the log of strace has %" PRIu64 " %s",
                            tally->rejects[i], strace_reject_words(i));
     return ERR_OK;
@@ -97,12 +104,11 @@ static void note_rows(const struct trace_table *table, struct clip *notes)
 
 void kind_syscalls(const struct observation *o, struct reading *r)
 {
-    const struct trace_filter filter = {.path = o->metric->path}; /* no other call is traced */
     AUTO(mem_free) char *log = path_join(o->folder, log_name);
     AUTO(trace_table_free) struct trace_table *table = trace_table_new();
     struct err e = {0};
 
-    if (read_log(log, &filter, table, &e)) {
+    if (read_log(log, o->metric, table, &e)) {
         r->status = RUN_CANNOT;
         snprintf(r->reason, sizeof(r->reason), "cannot measure: %.400s", e.text);
         return;

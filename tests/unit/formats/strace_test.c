@@ -65,7 +65,7 @@ static void tell_sum(void *context, const struct strace_sum *s)
 static void show_rejects(const struct strace_tally *t, struct buf *out)
 {
     static const char *const names[STRACE_REJECT_COUNT] = {"unknown",      "cut",    "long",
-                                                           "no-beginning", "no-end", "no-room"};
+                                                           "no-beginning", "no-end", "no-room", "odd-time"};
 
     for (int i = 0; i < STRACE_REJECT_COUNT; i++)
         if (t->rejects[i])
@@ -122,6 +122,11 @@ static const struct {
     {"colours", "\033[33m1905\033[0m  \033[1mfsync\033[0m(3) = \033[32m0\033[m\n", "1905 fsync(3) 0\n"},
 
     /* Results */
+    {"a time below nothing", "fsync(3) = 0 <-5.0>\n", "0 fsync(3) 0\nodd-time=1\n"},
+    {"a time that is no number", "fsync(3) = 0 <nan>\n", "0 fsync(3) 0\nodd-time=1\n"},
+    {"a time with two points", "fsync(3) = 0 <1.2.3>\n", "0 fsync(3) 0\nodd-time=1\n"},
+    {"a time past what fits", "fsync(3) = 0 <99999999999999999999.5>\n", "0 fsync(3) 0\nodd-time=1\n"},
+    {"the longest time that fits", "fsync(3) = 0 <9000000000.000000001>\n", "0 fsync(3) 0 took 9000000000000000001\n"},
     {"an error", "open(\"a\", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000010>\n", "0 open(\"a\"|O_RDONLY) -1 ENOENT took 10000\n"},
     {"an error with brackets of its own", "ioctl(1, TCGETS, 0x7f) = -1 ENOTTY (Inappropriate ioctl (for) device)\n", "0 ioctl(1|TCGETS|0x7f) -1 ENOTTY\n"},
     {"an error without a name", "foo(1) = -1 (errno 524)\n", "0 foo(1) -1 errno\n"},

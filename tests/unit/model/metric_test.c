@@ -139,6 +139,7 @@ static const struct {
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"regex\":\"(x)\",\"json\":\"/a\"}", "regex: either regex or json"},
     {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"fsync,fdatasync\"}", "calls: expected names with + between, such as fsync+fdatasync, got fsync,fdatasync"},
     {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"fsync+\"}", "calls: expected names with + between"},
+    {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"fsync+fsyncc\"}", "calls: Linux has no system call fsyncc"},
     {"{\"name\":\"m\",\"kind\":\"syscalls\",\"command\":\"c\",\"calls\":\"%file\"}", "calls: expected names with + between"},
     {"{\"name\":\"m\",\"kind\":\"ts\",\"command\":\"c\",\"ready\":\"port:0\"}", "ready: expected a port from 1 to 65535, got 0"},
     {"{\"name\":\"m\",\"kind\":\"value\",\"command\":\"c\",\"json\":\"p50\"}", "json: expected a JSON pointer"},

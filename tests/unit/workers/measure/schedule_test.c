@@ -357,8 +357,8 @@ START_TEST(a_worker_without_strace_says_which_package)
     AUTO(got_fini) struct got g = take("syscalls:command=true", "aa", true);
     setenv("PATH", path, 1);
     ck_assert_str_eq(buf_str(&g.shown), "0/0 cannot 1/0 skipped");
-    ck_assert_str_eq(g.runs[0].reason, "cannot measure: this worker has no strace, which the "
-                                       "metric needs: install the package strace");
+    ck_assert_str_eq(g.runs[0].reason, "cannot measure: this worker has no strace: install the "
+                                       "package strace (without it no revision can be measured)");
 }
 END_TEST
 
