@@ -28,7 +28,7 @@ struct sandbox_limits {
     bool is_kind_set; /* else plain */
     bool has_network;
     struct strings read;  /* what of the machine a job within walls also sees, read-only */
-    int64_t memory_bytes; /* of the job's process tree; 0: no limit, here and below */
+    int64_t memory_bytes; /* of the job's process tree; 0: nine tenths of the machine's */
     int64_t n_processes;  /* in the job's own tree, not of the user */
     int64_t disk_bytes;   /* what a job may write below its folders */
     int64_t output_bytes; /* stdout and stderr together; more is cut, first and last half kept */

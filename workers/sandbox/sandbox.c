@@ -78,6 +78,11 @@ struct job_place sandbox_place(const struct sandbox_limits *l, const struct job_
                               .own = place->own ? walls_place.own : NULL};
 }
 
+int64_t sandbox_memory_bytes(const struct sandbox_limits *l, int64_t machine_bytes)
+{
+    return l->memory_bytes > 0 ? l->memory_bytes : machine_bytes / 10 * 9;
+}
+
 size_t sandbox_output_bytes(const struct sandbox_limits *l)
 {
     return l->output_bytes > 0 ? (size_t)l->output_bytes : JOB_OUTPUT_BYTES;
@@ -191,6 +196,7 @@ struct running {
     const struct job_spec *spec;
     const struct sandbox_kind_row *kind;
     struct cgroup *group; /* NULL: none */
+    int64_t memory_bytes; /* its limit; 0: none */
     struct clip *out, *log;
     int from_stdout, from_stderr; /* -1 once at their end */
     bool is_stopping;
@@ -227,7 +233,7 @@ static enum err_code make_pipes(struct running *r, int theirs[2], struct err *e)
 static void make_group(struct running *r)
 {
     const struct sandbox_limits *l = r->spec->limits;
-    struct cgroup_limits limits = {.memory_bytes = l->memory_bytes};
+    struct cgroup_limits limits = {.memory_bytes = r->memory_bytes};
 
     if (l->n_processes > 0)
         limits.n_threads = 4 * l->n_processes + LAUNCH_SPARE_THREADS + WALL_PROCESSES;
@@ -327,8 +333,11 @@ static void job_read(struct running *r, int *fd, struct clip *also)
 
 static void say_memory(struct running *r)
 {
-    snprintf(r->limit, sizeof(r->limit), "used more memory than its limit of %lld MiB",
-             (long long)(r->spec->limits->memory_bytes / MIB));
+    bool is_stated = r->spec->limits->memory_bytes > 0;
+
+    snprintf(r->limit, sizeof(r->limit), "used more memory than its limit of %lld MiB%s",
+             (long long)(r->memory_bytes / MIB),
+             is_stated ? "" : ", nine tenths of this machine's; sandbox.memory states another");
 }
 
 static void say_processes(struct running *r)
@@ -354,10 +363,10 @@ static void check_tree(struct running *r)
     size_t n_own = r->kind->has_walls ? WALL_PROCESSES : 0;
 
     check_group(r);
-    if (r->limit[0] || (l->memory_bytes <= 0 && l->n_processes <= 0))
+    if (r->limit[0] || (r->memory_bytes <= 0 && l->n_processes <= 0))
         return;
     struct tree_usage u = tree_measure(r->sandbox->keeper.supervisor);
-    if (l->memory_bytes > 0 && u.memory_bytes > l->memory_bytes)
+    if (r->memory_bytes > 0 && u.memory_bytes > r->memory_bytes)
         say_memory(r);
     else if (l->n_processes > 0 && u.n_processes > (size_t)l->n_processes + n_own)
         say_processes(r);
@@ -567,6 +576,14 @@ static enum err_code job_see_through(struct running *r, struct err *e)
     return code;
 }
 
+/** 0: not told. */
+static int64_t machine_memory(void)
+{
+    long n_pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    return n_pages > 0 && page > 0 ? (int64_t)n_pages * page : 0;
+}
+
 enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct clip *out,
                           struct clip *log, struct job_outcome *outcome, struct err *e)
 {
@@ -574,6 +591,7 @@ enum err_code sandbox_run(struct sandbox *s, const struct job_spec *spec, struct
         .sandbox = s, .spec = spec, .out = out, .log = log, .from_stdout = -1, .from_stderr = -1};
     const struct report *p = &r.report;
 
+    r.memory_bytes = sandbox_memory_bytes(spec->limits, machine_memory());
     enum err_code code = sandbox_kind_of(spec->limits, &r.kind, e);
     if (!code)
         code = job_see_through(&r, e);

@@ -126,6 +126,9 @@ MUST_CHECK enum err_code sandbox_run(struct sandbox *s, const struct job_spec *s
 /** Adds a line on what the command has left behind, if anything. For logs of a task. */
 void job_note_left(const struct job_outcome *o, struct clip *log);
 
+/** How much memory a job may use on a machine that has so much: nine tenths where nothing else is
+ *  stated; 0: no limit. */
+int64_t sandbox_memory_bytes(const struct sandbox_limits *l, int64_t machine_bytes);
 /** How much of a job's output its limits keep. */
 size_t sandbox_output_bytes(const struct sandbox_limits *l);
 

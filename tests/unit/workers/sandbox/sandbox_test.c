@@ -306,6 +306,19 @@ START_TEST(what_is_ours_is_an_error)
 }
 END_TEST
 
+START_TEST(memory_has_a_limit_of_the_machines)
+{
+    static const struct {
+        int64_t stated, machine, want;
+    } cases[] = {{0, 1000, 900}, {500, 1000, 500}, {2000, 1000, 2000}, {0, 0, 0}};
+
+    for (size_t i = 0; i < LEN(cases); i++) {
+        const struct sandbox_limits limits = {.memory_bytes = cases[i].stated};
+        ck_assert_int_eq(sandbox_memory_bytes(&limits, cases[i].machine), cases[i].want);
+    }
+}
+END_TEST
+
 START_TEST(a_killed_supervisor_is_replaced)
 {
     struct sandbox_limits none = {0};
@@ -592,6 +605,7 @@ int main(void)
 
     tcase_add_checked_fixture(plain, setup_plain, teardown);
     add_common(plain);
+    tcase_add_test(plain, memory_has_a_limit_of_the_machines);
     tcase_add_test(plain, a_killed_supervisor_is_replaced);
     suite_add_tcase(s, plain);
     tcase_add_checked_fixture(check, setup_walls, teardown);
