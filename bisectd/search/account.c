@@ -270,11 +270,13 @@ static void say_not_reproduced(const struct bisection *b, struct buf *out)
         say_hump(b, out);
         return;
     }
-    buf_adds(out, "no change of at least ");
-    if (is_rate(b))
-        buf_printf(out, "%.3g percentage points", 100 * bisection_min_effect(b));
+    buf_adds(out, "no change of ");
+    if (bisection_wants_any_change(b))
+        buf_adds(out, "any size");
+    else if (is_rate(b))
+        buf_printf(out, "at least %.3g percentage points", 100 * bisection_min_effect(b));
     else
-        buf_printf(out, "%.4g%s%s", bisection_min_effect(b), b->metric->unit[0] ? " " : "",
+        buf_printf(out, "at least %.4g%s%s", bisection_min_effect(b), b->metric->unit[0] ? " " : "",
                    b->metric->unit);
     buf_adds(out, " between the ends: ");
     say_change(b, good, bad, out);

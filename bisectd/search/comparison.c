@@ -231,10 +231,12 @@ static void say_least(const struct bisection *b, struct buf *out)
 {
     double m = bisection_min_effect(b);
 
-    if (is_rate(b))
-        buf_printf(out, "%.3g percentage points", 100 * m);
+    if (bisection_wants_any_change(b))
+        buf_adds(out, "any size");
+    else if (is_rate(b))
+        buf_printf(out, "at least %.3g percentage points", 100 * m);
     else
-        buf_printf(out, "%.4g%s%s", m, b->metric->unit[0] ? " " : "", b->metric->unit);
+        buf_printf(out, "at least %.4g%s%s", m, b->metric->unit[0] ? " " : "", b->metric->unit);
 }
 
 static char *say(const struct bisection *b, const struct culprit *c)
@@ -246,7 +248,7 @@ static char *say(const struct bisection *b, const struct culprit *c)
         say_ends(b, &out);
     } else if (b->verdict == VERDICT_SAME) {
         say_ends(b, &out);
-        buf_adds(&out, ": no change of at least ");
+        buf_adds(&out, ": no change of ");
         say_least(b, &out);
         buf_adds(&out, ", ");
         say_levels(b, c, &out);

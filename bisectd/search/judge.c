@@ -53,6 +53,11 @@ uint32_t end_runs(const struct bisection *b)
     return b->evidence->n_runs > 0 ? 2 : 1;
 }
 
+bool bisection_wants_any_change(const struct bisection *b)
+{
+    return b->min_effect_percent == 0 || (b->min_effect_percent < 0 && has_no_spread(b));
+}
+
 double bisection_min_effect(const struct bisection *b)
 {
     uint32_t slot = evidence_find(b->evidence, b->range->good);

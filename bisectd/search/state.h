@@ -126,6 +126,9 @@ bool bisection_is_out(const struct bisection *b, uint32_t v);
 /* judge.c */
 /** The smallest change worth a name, in the metric's unit. Pre: good was sampled. */
 double bisection_min_effect(const struct bisection *b);
+/** Whether any difference is, since none was asked for and the metric does not vary: the minimum
+ *  effect is then but a bound of rounding errors, and nothing to tell. */
+bool bisection_wants_any_change(const struct bisection *b);
 /** Values that never differ within a revision: any difference between revisions is a change. */
 bool has_no_spread(const struct bisection *b);
 /** What the posterior is to use, from the evidence so far. */
