@@ -81,7 +81,10 @@ static enum err_code ask_projects(struct client *c, const char *name, struct imp
 static enum err_code store(const struct options *o, const struct imported *i, struct client **c,
                            struct import_outcome *out, struct err *e)
 {
-    if (client_open(o, CLIENT_READS, c, e))
+    /* A store that is named is made if need be, as `run` does. */
+    bool is_store = o->store && !o->coordinator;
+    if (is_store ? client_open_store(o->store, o, CLIENT_READS, c, e)
+                 : client_open(o, CLIENT_READS, c, e))
         return e->code;
     out->command = client_store(*c) ? "run" : "submit";
     client_place(*c, o, &out->place);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { HEX = 40, SHOWN_NAMES = 8, BLOCK = 64 * KIB, MAP_BYTES_MOST = 256 * MIB };
@@ -55,11 +56,17 @@ static enum err_code read_stream(int fd, const char *shown, struct buf *out, str
 
 static enum err_code read_file(const char *path, struct buf *out, struct err *e)
 {
+    struct stat st;
+
     if (strcmp(path, "-") == 0)
         return read_stream(STDIN_FILENO, "standard input", out, e);
     AUTO(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(e, errno, "open %s", path);
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        err_set(e, ERR_INVALID, "%s is a folder", path);
+        return err_hint(e, "Name a file, or - for standard input.");
+    }
     return read_stream(fd, path, out, e);
 }
 

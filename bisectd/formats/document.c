@@ -17,6 +17,12 @@ static bool begins_like_json(struct piece text)
 
 void document_init(struct document *d, struct piece text)
 {
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+
+    if (piece_starts(text, byte_order_mark)) {
+        text.s += strlen(byte_order_mark);
+        text.n -= strlen(byte_order_mark);
+    }
     *d = (struct document){.text = text};
     if (begins_like_json(text))
         (void)!foreign_json(text, &d->json, &d->error);

@@ -75,12 +75,29 @@ static bool pass_over_row(struct table *t, struct readings *r)
     return true;
 }
 
+/** Whether the head line has semicolons where it should have commas. Values of such files tend to
+ *  have decimal commas, so it is not guessed what they mean. */
+static bool has_semicolons(struct piece text)
+{
+    struct piece rest = piece_trimmed(text), line;
+
+    return piece_line(&rest, &line) && memchr(line.s, ';', line.n) && !memchr(line.s, ',', line.n);
+}
+
+static enum err_code refuse_semicolons(struct err *e)
+{
+    err_set(e, ERR_INVALID, "columns of the head line are separated by semicolons");
+    return err_hint(e, "Expected commas between columns, and points in numbers.");
+}
+
 static enum err_code parse_csv(struct piece text, const struct readings_query *q,
                                struct readings *r, struct err *e)
 {
     AUTO(table_fini) struct table t = {0};
     struct err bad = {0};
 
+    if (has_semicolons(text))
+        return refuse_semicolons(e);
     if (csv_init(&t.csv, text, e))
         return e->code;
     t.cells = mem_array(t.csv.header.n, sizeof(*t.cells));
@@ -341,7 +358,9 @@ static enum err_code parse(const struct document *d, const struct readings_query
     case READINGS_PERFHERDER:
         return parse_perfherder(d, q, out, e);
     default:
-        return readings_of_results(d->text.s, d->text.n, q, out, e);
+        if (readings_of_results(d->text.s, d->text.n, q, out, e))
+            return has_semicolons(d->text) ? refuse_semicolons(e) : e->code;
+        return ERR_OK;
     }
 }
 

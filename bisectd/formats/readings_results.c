@@ -86,8 +86,14 @@ enum err_code readings_of_results(const char *bytes, size_t n, const struct read
 {
     AUTO(results_fini) struct results all = {0};
 
-    if (format_list(METRIC_AUTO, bytes, n, &all, e))
+    if (format_list(METRIC_AUTO, bytes, n, &all, e)) {
+        if (e->hint[0]) /* it speaks of metrics */
+            err_hint(e,
+                     "Expected CSV whose head line has a column revision, JSON lines, an answer of "
+                     "Treeherder or what a benchmark wrote; --format csv, jsonl or perfherder "
+                     "says why it is none.");
         return e->code;
+    }
     for (size_t i = 0; i < all.n && !r->is_full; i++)
         take_result(r, q, &all, &all.items[i]);
     return ERR_OK;

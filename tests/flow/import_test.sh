@@ -142,6 +142,14 @@ run 2 bisectctl import "$work/ci.csv" --project "li ne" --where metric=startup -
 says "project"
 stop "$daemon"
 
+claim "a store that is named is made, and a folder is no file to import"
+run 0 bisectctl import "$work/ci.csv" --project line --where metric=startup --store "$work/new"
+says "60 stored"
+run 0 bisectctl history --store "$work/new" --json
+json '.items | length > 0'
+run 2 bisectctl import "$work" --project line
+says "is a folder"
+
 claim "a store of runs takes points too, and what to type next is a run"
 run 0 bisectctl run --project "$work/line.yml" --metric startup --good "$good" --bad "$bad" --store "$work/store" --no-explain --json
 is_culprit "$answer"

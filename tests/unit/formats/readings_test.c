@@ -22,6 +22,8 @@ static const struct {
      {{0}}, 2, {{A, "ts", "linux", "m1", T1, 1.5}, {B, "ts", "mac", "m2", T1, 2}}, 0, 0, NULL},
     {"csv with the least there is", "commit,value\r\nv1.2,7\r\n\r\nv1.3,8\r\n",
      {{0}}, 2, {{"v1.2", "", "", "", -1, 7}, {"v1.3", "", "", "", -1, 8}}, 0, 0, NULL},
+    {"a byte order mark", "\xEF\xBB\xBF" "commit,value\na,7\nb,8\n",
+     {{0}}, 2, {{"a", "", "", "", -1, 7}, {"b", "", "", "", -1, 8}}, 0, 0, NULL},
     {"names in any case, quotes, and blanks around", "\"Git_Commit\", Timestamp , VALUE\n\"a\"\"b\", 2026-08-19 09:14:02 , 1e3 \n",
      {{0}}, 1, {{"a\"b", "", "", "", T1, 1000}}, 0, 0, NULL},
     {"time in milliseconds, microseconds and nanoseconds", "revision,at,value\na,1787130842000,1\nb,1787130842000000,2\nc,1787130842000000000,3\n",
@@ -145,6 +147,8 @@ static const struct {
     {"white space",         " \n\n",           READINGS_CSV,        NULL, "empty"},
     {"a story",             "Once upon a time\nthere was\n", READINGS_AUTO, NULL, ""},
     {"not of Treeherder",   "{\"a\":1}",       READINGS_PERFHERDER, NULL, "performance/data"},
+    {"semicolons",          "\xEF\xBB\xBFrevision;time;value\na;1787130842;1,5\n", READINGS_AUTO, NULL, "separated by semicolons"},
+    {"semicolons in CSV",   "revision;value\na;1\n", READINGS_CSV, NULL, "separated by semicolons"},
     {"a time that is none", "revision,value\na,1\n", READINGS_AUTO, "noon", "noon"},
 };
 /* clang-format on */
