@@ -167,6 +167,32 @@ int print_json(const json *v, int exit_status)
     return print_text(&text, exit_status);
 }
 
+/** Whether `name` is "GROUP WORD". */
+static bool is_in_group(const char *name, const char *group)
+{
+    size_t n = strlen(group);
+
+    return n > 0 && strncmp(name, group, n) == 0 && name[n] == ' ';
+}
+
+/** The commands that begin with this word; false if there are none. */
+static bool list_group(const char *group, struct buf *out)
+{
+    bool is_one = false;
+
+    for (size_t i = 0; i < n_commands; i++) {
+        if (!is_in_group(commands[i]->name, group))
+            continue;
+        if (!is_one)
+            buf_printf(out, "Usage: bisectctl %s COMMAND [FLAGS]\n\nCommands:\n", group);
+        buf_printf(out, "  %-*s%s\n", NAME_COLUMNS, commands[i]->name, commands[i]->summary);
+        is_one = true;
+    }
+    if (is_one)
+        buf_printf(out, "\nbisectctl %s COMMAND --help tells more, with an example.\n", group);
+    return is_one;
+}
+
 static int unknown_command(int argc, const char *const *argv)
 {
     const char *names[NAMES_MOST];
@@ -265,6 +291,13 @@ int cli_main(int argc, const char *const *argv)
     argc -= is_help;
     argv += is_help;
     const struct command *c = command_find(argc, argv, &n_used);
+    bool asks_for_group = argc > 1 && is_one_of(argv[1], "--help", "-h", "help");
+    if (!c && (argc == 1 || asks_for_group) && list_group(argv[0], &text)) {
+        if (is_help || asks_for_group)
+            return print_text(&text, EXIT_DONE);
+        (void)terminal_write(STDERR_FILENO, &text, NULL);
+        return EXIT_USAGE;
+    }
     if (!c)
         return unknown_command(argc, argv);
     if (is_help) {

@@ -5,10 +5,12 @@
 #include "cli/command.h"
 #include "cli/findings.h"
 #include "cli/terminal.h"
+#include "report/figure.h"
 #include "report/style.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -202,10 +204,17 @@ static void write_findings(const struct checkup *c, const struct style *s, struc
 
 static void write_spread(struct buf *out, const char *name, const struct spread *p)
 {
-    buf_printf(
-        out,
-        "  %-16ssd %.1f %%, median %.3g ms, %.3g to %.3g ms (95 %% below %.3g ms), %zu times\n",
-        name, p->sd_percent, p->median, p->low, p->high, p->p95, p->n);
+    static const struct figure_scale ms = {1, "ms", NULL};
+
+    buf_printf(out, "  %-16ssd %.1f %%, median ", name, p->sd_percent);
+    figure_value(out, p->median, ms);
+    buf_adds(out, ", ");
+    figure_value(out, p->low, ms);
+    buf_adds(out, " to ");
+    figure_value(out, p->high, ms);
+    buf_adds(out, " (95 % below ");
+    figure_value(out, p->p95, ms);
+    buf_printf(out, "), %zu times\n", p->n);
 }
 
 static void write_noise(const struct checkup *c, const struct style *s, struct buf *out)
@@ -234,7 +243,7 @@ static void write_kinds(const struct checkup *c, const struct style *s, struct b
         double percent = sees(c, kinds[i].basis);
         buf_printf(out, "  %s", kinds[i].kind);
         if (!isnan(percent))
-            buf_printf(out, ": changes of %.2g %% and more", percent);
+            buf_printf(out, ": changes of %.*f %% and more", percent >= 10 ? 0 : 1, percent);
         buf_addc(out, '\n');
         style_paragraph(out, s, 18, kinds[i].advice);
     }
@@ -265,10 +274,24 @@ static int print_report(const struct checkup *c)
     return print_text(&text, EXIT_DONE);
 }
 
+/** One that is there but cannot be written is no mistake: the report says what that leaves out. */
+static enum err_code check_folder(const char *folder, struct err *e)
+{
+    struct stat st;
+
+    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))
+        return ERR_OK;
+    err_set(e, ERR_INVALID, "--folder: %s is no folder", folder);
+    return err_hint(e, "Name the folder whose disk is to be timed.");
+}
+
 static int run(const struct options *o)
 {
     struct checkup c = {0};
+    struct err e = {0};
 
+    if (o->folder && check_folder(o->folder, &e))
+        return fail_usage(o, &e);
     examine(o, &c);
     int status = o->json ? print_document(&c) : print_report(&c);
     machine_fini(&c.machine);

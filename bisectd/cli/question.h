@@ -62,7 +62,7 @@ const char *platform_here(void);
 #define FLAG_ROWS_HOW \
     {"--build", "CMD", FLAG_LIST, offsetof(struct options, build), "a build step, run by /bin/sh in the source folder; may be repeated, may be left out", NULL, 0, 0}, \
     {"--measure", "CMD", FLAG_TEXT, offsetof(struct options, measure), "the command to measure, run by /bin/sh in a fresh folder with the build's artifacts", NULL, 0, 0}, \
-    {"--metric", "KIND[:SPEC]", FLAG_TEXT, offsetof(struct options, metric), "what of it: exit, value, wall, cpu or rss, with KEY=VALUE,… after a colon; with --project the name of one of its metrics", NULL, 0, 0}, \
+    {"--metric", "KIND[:SPEC]", FLAG_TEXT, offsetof(struct options, metric), "what of it: exit, value, wall, cpu, rss, ts, counter, syscalls or slowsql; or a number of what a benchmark wrote, told by its looks (auto) or by the format's name: perfherder, talos, fileio, hyperfine, gbench, pytest, perfstat, criterion, gobench, jmh, lnt, bmf, otava, plain. KEY=VALUE,… may follow behind a colon, such as hyperfine:test=sort; with --project the name of one of its metrics", NULL, 0, 0}, \
     {"--project", "FILE", FLAG_TEXT, offsetof(struct options, project), "a project file that says all of the above but the ends", NULL, 0, 0}, \
     {"--confidence", "P", FLAG_PROBABILITY, offsetof(struct options, confidence), "how sure to be (default: .99)", NULL, 0, 0}, \
     {"--min-effect", "PCT", FLAG_PERCENT, offsetof(struct options, min_effect), "the smallest change worth a name, in percent of the good level (default: the metric's, else found out)", NULL, 0, 0}, \

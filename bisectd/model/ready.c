@@ -14,12 +14,18 @@ void ready_fini(struct ready *r)
     *r = (struct ready){0};
 }
 
+/** What stands behind "got". */
+static const char *shown(const char *s)
+{
+    return *s ? s : "nothing";
+}
+
 static enum err_code parse_port(const char *s, uint16_t *out, struct err *e)
 {
     int64_t n = 0;
 
     if (text_int(s, 1, 65535, &n, NULL))
-        return err_set(e, ERR_INVALID, "expected a port from 1 to 65535, got %.40s", s);
+        return err_set(e, ERR_INVALID, "expected a port from 1 to 65535, got %.40s", shown(s));
     *out = (uint16_t)n;
     return ERR_OK;
 }
@@ -112,7 +118,7 @@ static enum err_code read_file(const char *s, struct ready *out, struct err *e)
                        "$TMPDIR may begin one, got %.80s",
                        s);
     if (strlen(s) > TEXT_MOST || path_check("file", below, e))
-        return err_set(e, ERR_INVALID, "expected file:PATH, without .., got %.80s", s);
+        return err_set(e, ERR_INVALID, "expected file:PATH, without .., got %.80s", shown(s));
     out->text = mem_dup(s);
     out->words = mem_printf("%s is there", s);
     return ERR_OK;
@@ -146,5 +152,5 @@ enum err_code ready_parse(const char *s, struct ready *out, struct err *e)
         return ERR_OK;
     }
     return err_set(e, ERR_INVALID,
-                   "expected exit, line:TEXT, port:N, http:URL or file:PATH, got %.80s", s);
+                   "expected exit, line:TEXT, port:N, http:URL or file:PATH, got %.80s", shown(s));
 }

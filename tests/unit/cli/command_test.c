@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "model/metric.h"
 #include "unit/run.h"
 #include <string.h>
 
@@ -75,6 +76,18 @@ START_TEST(help_offers_what_there_is)
 }
 END_TEST
 
+START_TEST(every_kind_of_metric_is_offered)
+{
+    static const struct command *const asking[] = {&command_run, &command_compare, &command_submit};
+
+    for (size_t i = 0; i < LEN(asking) * METRIC_KIND_COUNT; i++) {
+        const struct command *c = asking[i / METRIC_KIND_COUNT];
+        const char *kind = metric_kinds[i % METRIC_KIND_COUNT].name;
+        ck_assert_msg(strstr(find(c, "--metric")->help, kind) != NULL, "%s: %s", c->name, kind);
+    }
+}
+END_TEST
+
 START_TEST(commands_are_found_by_one_word_or_two)
 {
     static const char *const run[] = {"run", "--good"};
@@ -105,6 +118,13 @@ static const struct {
     {{"completion", "bash"}, EXIT_DONE},
     {{"completion", "tcsh"}, EXIT_USAGE},
     {{NULL}, EXIT_USAGE},
+    {{"slowsql", "--help"}, EXIT_DONE},
+    {{"help", "slowsql"}, EXIT_DONE},
+    {{"syscalls", "-h"}, EXIT_DONE},
+    {{"slowsql"}, EXIT_USAGE},
+    {{"syscalls", "dif"}, EXIT_USAGE},
+    {{"import", "/tmp", "--project", "p"}, EXIT_USAGE},
+    {{"doctor", "--folder", "/etc/passwd"}, EXIT_USAGE},
     {{"rnu"}, EXIT_USAGE},
     {{"--bogus"}, EXIT_USAGE},
     {{""}, EXIT_USAGE},
@@ -139,6 +159,7 @@ int main(void)
         {every_flag_is_complete_and_unique, (int)n_commands},
         {run_takes_its_flags, LEN(run_flags)},
         {help_offers_what_there_is, 1},
+        {every_kind_of_metric_is_offered, 1},
         {commands_are_found_by_one_word_or_two, 1},
         {usage_has_its_exit_status, LEN(lines)},
     };
