@@ -56,10 +56,10 @@ static int end_lines(const struct options *o, int fd, enum err_code rc, struct e
     AUTO(json_free) json *document = NULL;
     AUTO(buf_fini) struct buf path = {0};
     struct options in_memory = {.words = {NULL}, .n_words = 1};
-    json *list = json_new_array();
 
     if (!o->json)
         return rc ? fail(o, e) : EXIT_DONE;
+    json *list = json_new_array();
     document = json_put(json_new_object(), "lines", list);
     buf_printf(&path, "/proc/self/fd/%d", fd);
     in_memory.words[0] = buf_str(&path);
