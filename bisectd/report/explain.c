@@ -133,9 +133,10 @@ static struct change stated_change(const struct couples *p, const struct culprit
 }
 
 /* Tracing adds more to calls that wait than is known and taken off, so the change of untraced runs
- * is preferred where it is known to this part of itself, and the machine, a disk above all, was
- * about as fast when they were taken. */
-static const double good_error = .07, usual_ratio = 1.6;
+ * is preferred where it is known to this part of itself, unless the machine, a disk above all, was
+ * faster or slower when they were taken: then the traced change is smaller, or the calls take
+ * longer than all that there is to explain. */
+static const double good_error = .07, least_ratio = .8, most_explained = 1.15;
 
 static struct change choose_change(const struct explain_terms *t, const struct couples *p)
 {
@@ -149,7 +150,7 @@ static struct change choose_change(const struct explain_terms *t, const struct c
         return traced.error < fabs(traced.explained) / 2 || traced.error < .1 ? traced : none;
     struct change stated = stated_change(p, t->culprit, unit_s);
     double ratio = traced.seconds / stated.seconds;
-    if (stated.error < good_error && ratio > 1 / usual_ratio && ratio < usual_ratio)
+    if (stated.error < good_error && ratio > least_ratio && stated.explained < most_explained)
         return stated;
     /* Of a single pair there are no errors to compare. */
     return ratio > 0 && traced.error <= stated.error ? traced : stated;
