@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A start-up that got slower by syncing its database, and why: the story of a library update.
+needs_disk=1
 . "$(dirname "$0")/lib.sh"
 
 # $work/NAME: a program that fills places.sqlite at start-up, in eight commits. The fifth, an update

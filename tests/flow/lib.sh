@@ -15,6 +15,10 @@ make_repo=$source_dir/tests/support
 export PATH=$BISECTD_BIN:$PATH
 unset BISECTD_URL BISECTD_TOKEN_FILE XDG_STATE_HOME XDG_CONFIG_HOME
 
+# What is written to memory is never slow, and always there: a test that needs a disk sets needs_disk.
+if [ -n "${needs_disk-}" ] && [ "$(stat -f -c %T "${TMPDIR:-/tmp}")" = tmpfs ]; then
+    export TMPDIR=/var/tmp
+fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/bisectd-flow.XXXXXX")
 out=$work/out
 err=$work/err

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Start-up time: each way of being ready, and how the program is ended then.
+needs_disk=1
 . "$(dirname "$0")/lib.sh"
 
 # A start of 40 ms becomes one of 140.
