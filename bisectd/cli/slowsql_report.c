@@ -13,17 +13,19 @@
 enum { ROWS_SHOWN = 20, BUILDS_BYTES = 64 * MIB, STATUS_INCONCLUSIVE = 4 };
 
 /* clang-format off */
+#define FLAG_ROW_LIMIT {"--limit", "N", FLAG_COUNT, offsetof(struct options, limit), "at most so many rows (default: 20; with --json all)", NULL, 1, 10000000}
+#define FLAG_ROW_SEED {"--seed", "S", FLAG_SEED, offsetof(struct options, seed), "of the bootstrap (default: 1)", NULL, 0, 0}
 static const char *const fail_choices[] = {"regressed", "changed", NULL};
 static const struct flag report_flags[] = {
     FLAG_ROWS_SLOWSQL,
     FLAG_ROW_BY,
-    {"--limit", "N", FLAG_COUNT, offsetof(struct options, limit), "at most so many rows (default: 20; with --json all)", NULL, 1, 10000000},
+    FLAG_ROW_LIMIT,
     {"--lines", NULL, FLAG_SWITCH, offsetof(struct options, lines), "print what map, sort and reduce would", NULL, 0, 0},
     {"--claim", "TEXT", FLAG_LIST, offsetof(struct options, claims), "check a sentence such as '174,993 x 143 ms = 417 s'; may be repeated; without FILE nothing else is read", NULL, 0, 0},
     {"--builds", "FILE", FLAG_TEXT, offsetof(struct options, builds), "with --by build: which revision each build is of, as lines BUILD,REVISION or JSON {\"builds\":[{\"buildid\",\"revision\"}]}; others are left out of the search for changes", NULL, 0, 0},
     {"--builds-platform", "P", FLAG_TEXT, offsetof(struct options, builds_platform), "only the builds of FILE that are of this platform", NULL, 0, 0},
     {"--min-effect", "PCT", FLAG_PERCENT, offsetof(struct options, min_effect), "with --by build: a smaller change is none (default: 5)", NULL, 0, 0},
-    {"--seed", "S", FLAG_SEED, offsetof(struct options, seed), "of the bootstrap (default: 1)", NULL, 0, 0},
+    FLAG_ROW_SEED,
     {"--bisect", NULL, FLAG_SWITCH, offsetof(struct options, bisect), "submit the revisions between which jank changed most, as `submit` does", NULL, 0, 0},
     {"--project", "NAME", FLAG_TEXT, offsetof(struct options, project), "with --bisect: the project, known to the service or a file", NULL, 0, 0},
     {"--metric", "NAME", FLAG_TEXT, offsetof(struct options, metric), "with --bisect: the project's metric", NULL, 0, 0},
@@ -37,9 +39,9 @@ static const struct flag compare_flags[] = {
     FLAG_ROWS_PAIR,
     FLAG_ROWS_SLOWSQL,
     FLAG_ROW_BY,
-    {"--limit", "N", FLAG_COUNT, offsetof(struct options, limit), "at most so many rows (default: 20; with --json all)", NULL, 1, 10000000},
+    FLAG_ROW_LIMIT,
     {"--min-effect", "PCT", FLAG_PERCENT, offsetof(struct options, min_effect), "less apart than this is the same (default: 5)", NULL, 0, 0},
-    {"--seed", "S", FLAG_SEED, offsetof(struct options, seed), "of the bootstrap (default: 1)", NULL, 0, 0},
+    FLAG_ROW_SEED,
     {"--fail-on", "regressed|changed", FLAG_CHOICE, offsetof(struct options, fail_on), "exit with status 6 when that is so, as CI wants it", fail_choices, 0, 0},
     FLAG_ROW_JSON,
     FLAG_ROW_HELP,

@@ -98,15 +98,21 @@ static double work_seconds(const struct inspected_run *r)
     return sum;
 }
 
+/** Of each couple, how much longer the culprit works in calls. */
+static void work_changes(const struct couples *p, double *out)
+{
+    for (uint32_t k = 0; k < p->n; k++)
+        out[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
+}
+
 /** By the traced runs: a ratio of what was seen in the same runs. */
 static struct change traced_change(const struct couples *p)
 {
     double calls[INSPECTION_RUNS], elapsed[INSPECTION_RUNS], rest[INSPECTION_RUNS];
 
-    for (uint32_t k = 0; k < p->n; k++) {
-        calls[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
+    work_changes(p, calls);
+    for (uint32_t k = 0; k < p->n; k++)
         elapsed[k] = p->runs[k][AFTER]->seconds - p->runs[k][BEFORE]->seconds;
-    }
     struct moments c = moments_of(calls, p->n), w = moments_of(elapsed, p->n);
     double ratio = c.mean / w.mean;
     for (uint32_t k = 0; k < p->n; k++)
@@ -124,8 +130,7 @@ static struct change stated_change(const struct couples *p, const struct culprit
     double delta = c->delta * unit_s;
     double error = (c->interval[1] - c->interval[0]) * unit_s / (2 * normal_95);
 
-    for (uint32_t k = 0; k < p->n; k++)
-        calls[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
+    work_changes(p, calls);
     struct moments m = moments_of(calls, p->n);
     double ratio = m.mean / delta;
     return (struct change){

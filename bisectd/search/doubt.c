@@ -20,7 +20,8 @@ static const struct {
 /* A faint one takes many runs to find or to exclude: where it is there rather than not. */
 static const struct plain faint = {0};
 static const double faint_most = .5;
-static const double least_support = 3; /* log odds from the runs of a culprit and its parent alone */
+static const double least_support =
+    3; /* log odds from the runs of a culprit and its parent alone */
 
 static uint32_t runs_of(const struct bisection *b, uint32_t v)
 {
@@ -122,14 +123,6 @@ static bool is_beside_likely(const struct bisection *b, const struct answer *a)
            beside[is_settled].most;
 }
 
-static bool is_among(const uint32_t *all, uint32_t n, uint32_t one)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (all[i] == one)
-            return true;
-    return false;
-}
-
 /** The likeliest class of a step beside those that are sure: its first commit. */
 static uint32_t likeliest_beside(const struct posterior *p, const struct answer *a)
 {
@@ -176,7 +169,8 @@ static bool is_unsupported(const struct bisection *b, uint32_t suspect)
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t slot = evidence_find(b->evidence, partners[i]);
-        if (own != UINT32_MAX && slot != UINT32_MAX && log_odds_of_pair(b, slot, own) < least_support)
+        if (own != UINT32_MAX && slot != UINT32_MAX &&
+            log_odds_of_pair(b, slot, own) < least_support)
             return true;
     }
     return false;

@@ -227,12 +227,17 @@ static void fill_shares(struct bisection *b)
         b->shares[i] /= sum;
 }
 
-bool is_culprit(const struct bisection *b, uint32_t v)
+bool is_among(const uint32_t *list, uint32_t n, uint32_t v)
 {
-    for (uint32_t i = 0; i < b->n_culprits; i++)
-        if (b->culprits[i] == v)
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] == v)
             return true;
     return false;
+}
+
+bool is_culprit(const struct bisection *b, uint32_t v)
+{
+    return is_among(b->culprits, b->n_culprits, v);
 }
 
 static void name_culprits(struct bisection *b, const uint32_t *commits, uint32_t n)

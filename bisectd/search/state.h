@@ -146,6 +146,9 @@ void bisection_finish(struct bisection *b, enum verdict_kind verdict, enum findi
 bool bisection_may_test(const struct bisection *b, uint32_t v, bool is_inside);
 /** With first_parent: the search has found its merge and goes on inside it. */
 bool bisection_is_inside(const struct bisection *b);
+bool is_among(const uint32_t *list, uint32_t n, uint32_t v);
+/** Whether v is among the commits named. */
+bool is_culprit(const struct bisection *b, uint32_t v);
 /** How much likelier a change is than none from the runs of two sampled revisions (slots) alone, as
  *  a log. */
 double log_odds_of_pair(const struct bisection *b, uint32_t slot, uint32_t other);
@@ -242,8 +245,6 @@ json *comparison_posterior_json(const struct bisection *b);
 struct task_spec *plan_ends(struct bisection *b, uint32_t n_runs);
 /** Both ends once more, in turn, before "no change" is believed. */
 struct task_spec *plan_none_check(struct bisection *b);
-/** Whether v is among the commits named. */
-bool is_culprit(const struct bisection *b, uint32_t v);
 /** The suspect, its sampled parents and the ends, until each has as many runs as it needs. */
 struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect);
 /** One run of v. */

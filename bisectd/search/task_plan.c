@@ -17,14 +17,6 @@ static const double task_seconds = .1;      /* what a task costs beside builds a
 static const double useless_part = .2;      /* of what else could start: worth breaking off */
 static const double least_rate_bits = 1e-5; /* per run: below this nothing is left to learn */
 
-static bool is_listed(const uint32_t *list, uint32_t n, uint32_t v)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i] == v)
-            return true;
-    return false;
-}
-
 static struct task_spec *spec_new(const struct bisection *b)
 {
     struct task_spec *t = mem_alloc(sizeof(*t));
@@ -139,7 +131,7 @@ struct task_spec *plan_repeat(struct bisection *b, uint32_t suspect)
     for (uint32_t i = 0; i < n_near + 2; i++) {
         uint32_t missing = runs_missing(b, suspect, all[i], i < n_near);
         /* One that is listed before is counted there, among those near. */
-        if (missing > 0 && !is_listed(all, i, all[i]))
+        if (missing > 0 && !is_among(all, i, all[i]))
             turns[i] = (struct turn){all[i], spec_add_build(t, b, all[i], false), missing};
     }
     spec_add_turns(t, b, turns, n_near + 2);
@@ -450,7 +442,7 @@ uint32_t verification_partners(const struct bisection *b, uint32_t v, uint32_t *
 
     for (uint32_t i = 0; i < c->n_parents && n < max; i++) {
         uint32_t parent = same_stand_in(b, c->parents[i], v);
-        if (b->standing[parent].testable != TESTABLE_NO && !is_listed(out, n, parent))
+        if (b->standing[parent].testable != TESTABLE_NO && !is_among(out, n, parent))
             out[n++] = parent;
     }
     if (n == 0)
