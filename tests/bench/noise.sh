@@ -14,6 +14,8 @@ store: 200 commits, confidence .99, normal noise of 2 % from $BISECTD_SEED. CELL
 Each seed adds one line to DIR/CELL.tsv as it ends; seeds that are there are not run again. Exits 0
 if the limits hold, scaled to the number of seeds. Needs $BISECTD_BIN and $BISECTD_SUPPORT.'
 
+export BISECTD_QUIET_WAIT=0 # values are made up: load does not change them
+
 [ $# -ge 2 ] || { echo "$usage" >&2; exit 2; }
 cell=$1 dir=$2 seeds=${3-1..40}
 support=$(cd "$(dirname "$0")/../support" && pwd)

@@ -20,6 +20,8 @@ seeds that are there are not run again. Exits 0 if every "same" costs at most 4 
 most half of "fresh" on average, and at most one in 25 of each names another commit. Needs
 $BISECTD_BIN and $BISECTD_SUPPORT.'
 
+export BISECTD_QUIET_WAIT=0 # values are made up: load does not change them
+
 [ $# -ge 1 ] || { echo "$usage" >&2; exit 2; }
 dir=$1 seeds=${2-1..50}
 support=$(cd "$(dirname "$0")/../support" && pwd)

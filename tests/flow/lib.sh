@@ -14,6 +14,7 @@ make_repo=$source_dir/tests/support
 : "${BISECTD_SUPPORT:?is to name the folder of the test programs}"
 export PATH=$BISECTD_BIN:$PATH
 unset BISECTD_URL BISECTD_TOKEN_FILE XDG_STATE_HOME XDG_CONFIG_HOME
+export BISECTD_QUIET_WAIT=0 # tests run beside each other
 
 # What is written to memory is never slow, and always there: a test that needs a disk sets needs_disk.
 if [ -n "${needs_disk-}" ] && [ "$(stat -f -c %T "${TMPDIR:-/tmp}")" = tmpfs ]; then

@@ -36,5 +36,7 @@ measure exit
 ! grep -q quiet "$work/logs" || fail "it was waited for"
 
 claim "a wait that is no duration is wrong usage"
+run 2 env BISECTD_QUIET_WAIT=2h bisect-worker
+says '\$BISECTD_QUIET_WAIT: at most 1h'
 run 2 bisect-worker --quiet-wait soon
 says '--quiet-wait: '

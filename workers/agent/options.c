@@ -37,7 +37,7 @@ static const struct row rows[] = {
     {"artifacts",   TAKES_TEXT,    AT(artifacts),     "DIR",  "folder of artifacts that the coordinator shares"},
     {"name",        TAKES_TEXT,    AT(name),          "NAME", "of this worker; default by host and folder"},
     {"host",        TAKES_TEXT,    AT(host),          "NAME", "of this machine; default its host name"},
-    {"quiet-wait",  TAKES_TEXT,    AT(quiet_wait),    "DUR",  "longest wait before times are measured, while this machine works for others; default 2s, 0 never waits"},
+    {"quiet-wait",  TAKES_TEXT,    AT(quiet_wait),    "DUR",  "longest wait before times are measured, while this machine works for others, 0 never waits; default $BISECTD_QUIET_WAIT, then 2s"},
     {"quiet-load",  TAKES_TEXT,    AT(quiet_load),    "PCT",  "share of it up to which that is quiet enough; default 25%"},
     {"log-json",    TAKES_NOTHING, AT(has_json_log),  NULL,   "log JSON lines instead of key=value"},
     {"help",        TAKES_NOTHING, AT(wants_help),    NULL,   "print this"},
@@ -172,13 +172,13 @@ static const char *take_variable(char **value, const char *flag, const char *key
 #define QUIET_WAIT_MOST_NS (3600 * NS_PER_S)
 #define QUIET_LOAD         .25
 
-static enum err_code read_quiet(struct options *o, struct err *e)
+static enum err_code read_quiet(struct options *o, const char *wait_from, struct err *e)
 {
     o->quiet = (struct quiet){.patience_ns = QUIET_WAIT_NS, .most_busy = QUIET_LOAD};
     if (o->quiet_wait && duration_parse(o->quiet_wait, &o->quiet.patience_ns, e))
-        return err_wrap(e, "--quiet-wait");
+        return err_wrap(e, "%s", wait_from);
     if (o->quiet.patience_ns > QUIET_WAIT_MOST_NS)
-        return err_set(e, ERR_INVALID, "--quiet-wait: at most 1h, got %s", o->quiet_wait);
+        return err_set(e, ERR_INVALID, "%s: at most 1h, got %s", wait_from, o->quiet_wait);
     if (!o->quiet_load)
         return ERR_OK;
     const size_t n = strlen(o->quiet_load);
@@ -211,6 +211,8 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
     }
     out->coordinator_from = take_variable(&out->coordinator, "--coordinator", "$BISECTD_URL");
     out->token_file_from = take_variable(&out->token_file, "--token-file", "$BISECTD_TOKEN_FILE");
+    const char *quiet_wait_from =
+        take_variable(&out->quiet_wait, "--quiet-wait", "$BISECTD_QUIET_WAIT");
     if (!out->coordinator)
         out->coordinator = mem_dup("http://127.0.0.1:8641");
     if (!out->platform)
@@ -225,7 +227,7 @@ enum err_code options_parse(int argc, char *const *argv, struct options *out, st
     }
     if (out->wants_help || out->wants_version)
         return ERR_OK;
-    enum err_code code = read_quiet(out, e);
+    enum err_code code = read_quiet(out, quiet_wait_from, e);
     return code ? code : check(out, e);
 }
 
