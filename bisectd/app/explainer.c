@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* Of runs; a worker takes fewer where they are long. */
-enum { PAIRS = 11, PAIRS_WITHOUT_SHARES = 6 };
+enum { PAIRS = 26, PAIRS_WITHOUT_SHARES = 6 };
 static const uint64_t purpose_seed = 0x6578706c61696e; /* "explain" */
 
 /** Of several culprits, the one that changed most. */

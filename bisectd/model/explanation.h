@@ -53,7 +53,7 @@ struct explanation {
     enum share_basis basis;
     /** Elapsed time that shares of time are of, in seconds; nan: none. */
     double change_s;
-    bool is_change_traced;  /* of the traced runs themselves; else the verdict's */
+    bool is_change_traced;  /* mostly of the traced runs themselves; else of untraced ones */
     double explained;       /* by the system calls, 0 to 1; nan: no shares */
     double explained_error; /* its standard error; nan: unknown */
     size_t n_differences;
@@ -62,8 +62,8 @@ struct explanation {
     size_t n_resources;
     struct resource *resources;
     size_t n_symbols;
-    struct symbol *symbols; /* largest first; none where nothing could be sampled */
-    uint32_t n_plain, n_counted, n_timed; /* runs of each side */
+    struct symbol *symbols;               /* largest first; none where nothing could be sampled */
+    uint32_t n_plain, n_counted, n_timed; /* runs of each side, less those that were held up */
     char *timed;   /* calls that were timed, with commas between; NULL: none */
     char *error;   /* why there is no explanation; NULL: there is */
     char *message; /* one sentence a person can read */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "formats/trace_diff.h"
 #include "formats/trace_split.h"
+#include "report/change.h"
 #include "report/figure.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,44 +12,6 @@
 /* Rows of equal counts whose time differs by less than this share are noise. */
 static const double least_share = .005;
 static const double normal_95 = 1.96;
-
-/* Runs of one way of looking, side by side: the k-th of the parent with the k-th of the culprit. */
-struct couples {
-    uint32_t n;
-    const struct inspected_run *runs[INSPECTION_RUNS][SIDES];
-};
-
-static struct couples couples_of(const struct inspection *seen, enum inspected_how how)
-{
-    struct couples p = {0};
-    uint32_t n[SIDES] = {0};
-
-    for (size_t i = 0; i < seen->n_runs; i++) {
-        const struct inspected_run *r = &seen->runs[i];
-        if (r->how == how && n[r->build] < INSPECTION_RUNS)
-            p.runs[n[r->build]++][r->build] = r;
-    }
-    p.n = n[BEFORE] < n[AFTER] ? n[BEFORE] : n[AFTER];
-    return p;
-}
-
-/* ---- moments ---- */
-
-struct moments {
-    double mean, error; /* standard error; nan of fewer than two */
-};
-
-static struct moments moments_of(const double *x, uint32_t n)
-{
-    double sum = 0, squares = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        sum += x[i];
-    for (uint32_t i = 0; i < n; i++)
-        squares += (x[i] - sum / n) * (x[i] - sum / n);
-    return (struct moments){.mean = n ? sum / n : NAN,
-                            .error = n > 1 ? sqrt(squares / (n - 1) / n) : NAN};
-}
 
 /* ---- what shares are of ---- */
 
@@ -81,84 +44,23 @@ bool explain_has_shares(const struct metric *m)
     return isfinite(seconds_in(m->unit)) && m->kind != METRIC_CPU && m->kind != METRIC_SYSCALLS;
 }
 
-/** What the metric's change is in elapsed time, by two ways of knowing it. */
-struct change {
-    double seconds;
-    bool is_traced;
-    double explained, error; /* by calls that do not wait for others, before any bound */
-};
-
-static double work_seconds(const struct inspected_run *r)
+static struct change choose_change(const struct explain_terms *t, const struct inspection *seen)
 {
-    double sum = 0;
+    const double unit_s = seconds_in(t->metric->unit);
+    const double width = t->culprit->interval[1] - t->culprit->interval[0];
+    const struct change none = {.seconds = NAN, .explained = NAN, .error = NAN};
+    const struct stated verdict = {
+        .seconds = t->culprit->delta * unit_s,
+        .error = is_elapsed(t->metric) ? width * unit_s / (2 * normal_95) : INFINITY,
+    };
 
-    for (size_t i = 0; i < r->n_calls; i++)
-        if (trace_rank_of(r->calls[i].call, r->calls[i].path) == TRACE_WORKS)
-            sum += r->calls[i].seconds;
-    return sum;
-}
-
-/** Of each couple, how much longer the culprit works in calls. */
-static void work_changes(const struct couples *p, double *out)
-{
-    for (uint32_t k = 0; k < p->n; k++)
-        out[k] = work_seconds(p->runs[k][AFTER]) - work_seconds(p->runs[k][BEFORE]);
-}
-
-/** By the traced runs: a ratio of what was seen in the same runs. */
-static struct change traced_change(const struct couples *p)
-{
-    double calls[INSPECTION_RUNS], elapsed[INSPECTION_RUNS], rest[INSPECTION_RUNS];
-
-    work_changes(p, calls);
-    for (uint32_t k = 0; k < p->n; k++)
-        elapsed[k] = p->runs[k][AFTER]->seconds - p->runs[k][BEFORE]->seconds;
-    struct moments c = moments_of(calls, p->n), w = moments_of(elapsed, p->n);
-    double ratio = c.mean / w.mean;
-    for (uint32_t k = 0; k < p->n; k++)
-        rest[k] = calls[k] - ratio * elapsed[k];
-    return (struct change){.seconds = w.mean,
-                           .is_traced = true,
-                           .explained = ratio,
-                           .error = moments_of(rest, p->n).error / fabs(w.mean)};
-}
-
-/** By the verdict, which many untraced runs stand behind. */
-static struct change stated_change(const struct couples *p, const struct culprit *c, double unit_s)
-{
-    double calls[INSPECTION_RUNS];
-    double delta = c->delta * unit_s;
-    double error = (c->interval[1] - c->interval[0]) * unit_s / (2 * normal_95);
-
-    work_changes(p, calls);
-    struct moments m = moments_of(calls, p->n);
-    double ratio = m.mean / delta;
-    return (struct change){
-        .seconds = delta, .explained = ratio, .error = hypot(m.error, ratio * error) / fabs(delta)};
-}
-
-/* Tracing adds more to calls that wait than is known and taken off, so the change of untraced runs
- * is preferred where it is known to this part of itself, unless the machine, a disk above all, was
- * faster or slower when they were taken: then the traced change is smaller, or the calls take
- * longer than all that there is to explain. */
-static const double good_error = .07, least_ratio = .8, most_explained = 1.15;
-
-static struct change choose_change(const struct explain_terms *t, const struct couples *p)
-{
-    double unit_s = seconds_in(t->metric->unit);
-    struct change none = {.seconds = NAN, .explained = NAN, .error = NAN};
-
-    if (p->n == 0 || !explain_has_shares(t->metric))
+    if (!explain_has_shares(t->metric))
         return none;
-    struct change traced = traced_change(p);
-    if (!is_elapsed(t->metric)) /* and if a run's length did not change with it, nothing */
-        return traced.error < fabs(traced.explained) / 2 || traced.error < .1 ? traced : none;
-    struct change stated = stated_change(p, t->culprit, unit_s);
-    double ratio = traced.seconds / stated.seconds;
-    if (stated.error < good_error && ratio > least_ratio && stated.explained < most_explained)
-        return stated;
-    /* Of a single pair there are no errors to compare. */
-    return ratio > 0 && traced.error <= stated.error ? traced : stated;
+    struct change c = change_of(seen, verdict);
+    /* If a run's length did not change with the metric, it is a share of nothing. */
+    if (!is_elapsed(t->metric) && !(c.error < fmax(fabs(c.explained) / 2, .1)))
+        return none;
+    return c;
 }
 
 /* ---- a metric that is made of calls ---- */
@@ -567,7 +469,7 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
         fail(v, seen->error ? seen->error : "neither could be run while being traced");
         return v;
     }
-    struct change change = choose_change(t, &timed);
+    struct change change = choose_change(t, seen);
     v->basis = isfinite(change.seconds) ? SHARE_OF_TIME : SHARE_OF_NOTHING;
     v->change_s = change.seconds;
     v->is_change_traced = change.is_traced;

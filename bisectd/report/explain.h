@@ -6,9 +6,9 @@
  * of chosen calls, the difference of these, in number or in time, over the metric's. How it stays
  * honest:
  *
- *  - The change is that of the traced runs themselves, less the cost of tracing, or the verdict's:
- *    whichever gives the smaller standard error. Where a disk is slower now than when the verdict
- *    was measured, both sides of the traced ratio are.
+ *  - The change is what the traced runs, untraced ones between them and the verdict say together
+ *    (report/change.h); where a disk is slower now than when the verdict was measured, that one does
+ *    not count.
  *  - Calls that overlap in several threads or processes share the time in which they do
  *    (model/inspection.h), so that they cannot sum up to more than the run took; should they, by
  *    noise, all shares are scaled down to 1.

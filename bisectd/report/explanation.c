@@ -228,7 +228,7 @@ static void write_method(const struct explanation *v, const struct style *s, str
     style_label(out, s, "shares of");
     figure_change(out, v->change_s, scale);
     buf_adds(out, v->is_change_traced ? ", the change of the traced runs less what tracing adds\n"
-                                      : ", the change that the verdict states\n");
+                                      : ", the change of untraced runs, now and for the verdict\n");
 }
 
 void explanation_write(const struct explanation *v, enum explanation_length length,

@@ -10,12 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs of runs in this order; past the first four no more once this has taken so long. */
+/* Pairs of runs in this order; past the first four no more once this has taken so long. Untraced
+ * ones stand on both sides of two that are timed: a machine that becomes slower or faster all the
+ * while is the same for both. */
+/* clang-format off */
 static const enum inspected_how plan[] = {
-    INSPECTED_PLAIN,   INSPECTED_COUNTS, INSPECTED_TIMES, INSPECTED_TIMES,
-    INSPECTED_SYMBOLS, INSPECTED_PLAIN,  INSPECTED_TIMES, INSPECTED_TIMES,
-    INSPECTED_PLAIN,   INSPECTED_TIMES,  INSPECTED_TIMES,
+    INSPECTED_PLAIN, INSPECTED_COUNTS,
+    INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN, INSPECTED_SYMBOLS,
+    INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
+    INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
+    INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
+    INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
+    INSPECTED_PLAIN, INSPECTED_TIMES, INSPECTED_TIMES, INSPECTED_PLAIN,
 };
+/* clang-format on */
 enum { PAIRS_LEAST = 4 };
 #define ENOUGH_NS (30 * NS_PER_S)
 
@@ -122,11 +130,18 @@ static struct inspected_run *add_run(struct inspector *in, const struct task_run
 
 /* ---- three ways ---- */
 
+/** The first two where they like, which tells whether they keep several CPUs busy; then where the
+ *  traced ones are: a call may take longer on another CPU. */
 static enum err_code look_plain(struct inspector *in, const struct task_run *run, bool *ok,
                                 struct err *e)
 {
-    const struct execution x = {.command = in->base->metric->command};
+    AUTO(buf_fini) struct buf command = {0};
 
+    if (in->out->n_runs < INSPECTION_BUILDS)
+        buf_adds(&command, in->base->metric->command);
+    else
+        tracing_pin(&in->tracing, in->base->metric->command, &command);
+    const struct execution x = {.command = buf_str(&command)};
     if (run_command(in, run, &x, ok, e) || !*ok)
         return e->code;
     struct inspected_run *r = add_run(in, run, INSPECTED_PLAIN);

@@ -9,7 +9,8 @@
  *
  * A traced call takes longer, by an amount that a program of trivial calls shows beforehand, each
  * time anew; it is taken off. On two CPUs that amount is ten times as large and as unsteady as on
- * one: tracer and traced share a CPU, unless the untraced runs kept more than one busy.
+ * one: tracer and traced share a CPU, unless the first untraced runs kept more than one busy; later
+ * untraced ones are on that CPU, too.
  */
 #ifndef MEASURE_INSPECT_H
 #define MEASURE_INSPECT_H

@@ -78,19 +78,30 @@ void tracing_fini(struct tracing *t)
     *t = (struct tracing){0};
 }
 
+static void begin_there(const struct tracing *t, struct buf *out)
+{
+    buf_adds(out, "exec");
+    if (t->cpu >= 0)
+        buf_printf(out, " %s -c %d", t->taskset, t->cpu);
+}
+
 static void begin(const struct tracing *t, const char *flags, struct buf *out)
 {
-    buf_adds(out, "exec ");
-    if (t->cpu >= 0)
-        buf_printf(out, "%s -c %d ", t->taskset, t->cpu);
+    begin_there(t, out);
     /* As the job knows the folder, which may be by another name. */
-    buf_printf(out, "%s -f -q %s -o \"$TMPDIR/" LOG_NAME "\"", t->strace, flags);
+    buf_printf(out, " %s -f -q %s -o \"$TMPDIR/" LOG_NAME "\"", t->strace, flags);
 }
 
 static void add_shell(const char *command, struct buf *out)
 {
     buf_adds(out, " /bin/sh -ec ");
     text_shell(out, command);
+}
+
+void tracing_pin(const struct tracing *t, const char *command, struct buf *out)
+{
+    begin_there(t, out);
+    add_shell(command, out);
 }
 
 /* Strings are cut to nothing; paths are not. */

@@ -22,6 +22,9 @@ MUST_CHECK enum err_code tracing_init(struct tracing *t, const char *tmp,
                                       const struct job_place *seen, int cpu, struct err *e);
 void tracing_fini(struct tracing *t);
 
+/** A command that runs `command` untraced where it is traced, on that CPU. */
+void tracing_pin(const struct tracing *t, const char *command, struct buf *out);
+
 /** A command that counts all calls of `command`, and what it left. */
 void tracing_count(const struct tracing *t, const char *command, struct buf *out);
 void tracing_read_counts(const struct tracing *t, struct inspected_run *r);

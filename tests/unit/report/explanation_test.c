@@ -85,7 +85,7 @@ START_TEST(a_long_one_says_how_it_came_about)
     has(&out, "+117 ms, the change of the traced runs less what tracing adds");
     v->is_change_traced = false;
     written(v, EXPLANATION_LONG, &out);
-    has(&out, "+117 ms, the change that the verdict states");
+    has(&out, "+117 ms, the change of untraced runs, now and for the verdict");
 }
 END_TEST
 

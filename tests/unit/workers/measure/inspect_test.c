@@ -28,7 +28,7 @@ static void teardown(void)
     ck_assert_int_eq(file_remove_tree(folder, &e), ERR_OK);
 }
 
-enum { PAIRS = 3, SYNCS_BEFORE = 1, SYNCS_AFTER = 4 };
+enum { PAIRS = 5, SYNCS_BEFORE = 1, SYNCS_AFTER = 4 };
 
 /** A parent and a culprit, whose file `n` says how often they sync. */
 static struct inspection *look_in(enum sandbox_kind kind, const char *metric_spec, bool has_culprit)
@@ -143,6 +143,33 @@ START_TEST(three_ways_of_looking)
 }
 END_TEST
 
+/* Pairs: untraced, counted, timed, timed, untraced. */
+START_TEST(untraced_runs_are_where_the_timed_ones_are)
+{
+    AUTO(mem_free)
+    char *metric = mem_printf("wall:command=grep Cpus_allowed_list /proc/self/status >> %s/cpus;"
+                              " test $(cat n) -gt 0",
+                              folder);
+    AUTO(inspection_free) struct inspection *v = look(metric, true);
+    AUTO(mem_free) char *name = path_join(folder, "cpus");
+    AUTO(mem_free) char *line = NULL;
+    AUTO(mem_free) char *timed = NULL;
+    FILE *f = fopen(name, "r");
+    size_t size = 0;
+
+    ck_assert_msg(v->error == NULL, "%s", v->error);
+    ck_assert_ptr_nonnull(f);
+    for (int i = 0; i < INSPECTION_BUILDS * PAIRS; i++) {
+        ck_assert_int_gt(getline(&line, &size, f), 0);
+        if (i == INSPECTION_BUILDS * 3)
+            timed = mem_dup(line);
+        if (i >= INSPECTION_BUILDS * 4)
+            ck_assert_str_eq(line, timed);
+    }
+    fclose(f);
+}
+END_TEST
+
 /* Three sleepers at once: what they sleep is no more than what goes by. */
 START_TEST(what_overlaps_is_shared)
 {
@@ -186,6 +213,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, three_ways_of_looking, 0, LEN(kinds));
+    tcase_add_test(tc, untraced_runs_are_where_the_timed_ones_are);
     tcase_add_test(tc, what_overlaps_is_shared);
     tcase_add_loop_test(tc, what_cannot_be_seen_is_said, 0, LEN(failures));
     suite_add_tcase(suite, tc);
