@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* Of runs; a worker takes fewer where they are long. */
-enum { PAIRS = 26, PAIRS_WITHOUT_SHARES = 6 };
+enum { PAIRS = 27, PAIRS_WITHOUT_SHARES = 7 };
 static const uint64_t purpose_seed = 0x6578706c61696e; /* "explain" */
 
 /** Of several culprits, the one that changed most. */
@@ -25,8 +25,8 @@ static const struct culprit *chosen(const struct verdict *v)
     return best;
 }
 
-/** The first parent, or the one before it that it only repeats to those who build; UINT32_MAX: there
- *  is nothing to compare with. */
+/** The first parent, or the one before it that it only repeats to those who build; UINT32_MAX:
+ * there is nothing to compare with. */
 static uint32_t parent_of(const struct range *range, const struct culprit *c)
 {
     uint32_t at = range_find(range, &c->revision);

@@ -30,7 +30,7 @@ struct difference {
     double share;          /* nan: none */
 };
 
-/** Something the kernel keeps books on; means of untraced runs. */
+/** Something the kernel keeps books on, means of untraced runs; and instructions of one run. */
 struct resource {
     char *name; /* "user CPU" */
     char *unit; /* "s", "bytes" or "" */

@@ -9,7 +9,8 @@ enum { MAX_ERROR = 4 * KIB, MAX_TIMED = 4 * KIB, MAX_CALL = 256, MAX_PATH = 4 * 
 /* clang-format off */
 static const struct choice hows[] = {
     {"plain", INSPECTED_PLAIN, false}, {"counts", INSPECTED_COUNTS, false},
-    {"times", INSPECTED_TIMES, false},  {"symbols", INSPECTED_SYMBOLS, false}, {0}};
+    {"times", INSPECTED_TIMES, false},  {"symbols", INSPECTED_SYMBOLS, false},
+    {"instructions", INSPECTED_INSTRUCTIONS, false}, {0}};
 
 #define AT(member) offsetof(struct inspection, member)
 static const struct field fields[] = {
@@ -23,6 +24,8 @@ static const struct field run_fields[] = {
     {"build",   FIELD_U32,    RUN(build),    FIELD_NEEDED, 0, 1, NULL},
     {"how",     FIELD_CHOICE, RUN(how),      FIELD_NEEDED, 0, 0, hows},
     {"seconds", FIELD_NUM,    RUN(seconds),  FIELD_NEEDED, -1e9, 1e9, NULL},
+    {"count",   FIELD_NUM,    RUN(count),    FIELD_SKIP_ZERO, 0, 1e18, NULL},
+    {"by",      FIELD_STRING, RUN(by),       0, 0, MAX_CALL, NULL},
 };
 #define CALL(member) offsetof(struct inspected_call, member)
 static const struct field call_fields[] = {
@@ -53,6 +56,7 @@ void inspection_drop_run(struct inspection *v)
     for (size_t k = 0; k < r->n_calls; k++)
         fields_fini(call_fields, LEN(call_fields), &r->calls[k]);
     mem_free(r->calls);
+    fields_fini(run_fields, LEN(run_fields), r);
 }
 
 void inspection_free(struct inspection *v)

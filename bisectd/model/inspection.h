@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What a worker saw of a culprit and its parent, run in turn: untraced, with all system calls
- * counted, and with the calls that differ timed. Numbers of each run as they are; what follows from
- * them is the coordinator's to say (report/explain.h).
+ * counted, with the calls that differ timed, with functions sampled and instructions counted.
+ * Numbers of each run as they are; what follows from them is the coordinator's to say
+ * (report/explain.h).
  */
 #ifndef MODEL_INSPECTION_H
 #define MODEL_INSPECTION_H
@@ -22,11 +23,12 @@ enum {
 #define INSPECTION_REST "(other files)"
 
 enum inspected_how {
-    INSPECTED_PLAIN,  /* untraced: what it used */
-    INSPECTED_COUNTS, /* every call counted, paths unknown */
-    INSPECTED_TIMES,  /* chosen calls timed, by file */
-    INSPECTED_SYMBOLS /* where processor time went: of a call, `call` is a function, `path` the
-                         program or library it is in, n the samples */
+    INSPECTED_PLAIN,       /* untraced: what it used */
+    INSPECTED_COUNTS,      /* every call counted, paths unknown */
+    INSPECTED_TIMES,       /* chosen calls timed, by file */
+    INSPECTED_SYMBOLS,     /* where processor time went: of a call, `call` is a function, `path` the
+                             program or library it is in, n the samples */
+    INSPECTED_INSTRUCTIONS /* counted in user space: `count`, `by` */
 };
 
 /** Calls of one name on one file, in one run. */
@@ -56,6 +58,8 @@ struct inspected_run {
     double seconds; /* elapsed, less what tracing adds */
     bool has_usage;
     struct usage usage;
+    double count; /* of instructions */
+    char *by;     /* what has counted them: "perf version 6.1"; NULL: nothing has */
     size_t n_calls;
     struct inspected_call *calls;
 };

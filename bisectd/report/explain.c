@@ -312,6 +312,19 @@ static void add_resources(struct explanation *v, const struct couples *plain)
     }
 }
 
+/** By one pair: they differ little from run to run. */
+static void add_instructions(struct explanation *v, const struct couples *counted)
+{
+    if (counted->n == 0)
+        return;
+    struct resource *r = explanation_add_resource(v);
+    const char *by = counted->runs[0][BEFORE]->by;
+    r->name = mem_printf("instructions (%.*s)", (int)strcspn(by ? by : "", " "), by ? by : "");
+    r->unit = mem_dup("");
+    for (int side = 0; side < SIDES; side++)
+        r->amount[side] = counted->runs[0][side]->count;
+}
+
 /** What processor time is a share of: the change in elapsed time; that in processor time where this
  *  is the metric. */
 static double whole_of(const struct explain_terms *t, const struct explanation *v)
@@ -459,8 +472,8 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     const struct couples plain = couples_of(seen, INSPECTED_PLAIN);
     const struct couples counted = couples_of(seen, INSPECTED_COUNTS);
     const struct couples timed = couples_of(seen, INSPECTED_TIMES);
-
     const struct couples sampled = couples_of(seen, INSPECTED_SYMBOLS);
+    const struct couples instructions = couples_of(seen, INSPECTED_INSTRUCTIONS);
 
     v->n_plain = plain.n;
     v->n_counted = counted.n;
@@ -475,6 +488,7 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     v->is_change_traced = change.is_traced;
     v->explained_error = change.error;
     add_resources(v, &plain);
+    add_instructions(v, &instructions);
     share_resources(v, whole_of(t, v));
     add_symbols(v, &sampled, whole_of(t, v));
     add_timed(v, &timed);

@@ -41,7 +41,7 @@ one() { # SEED
     "$support/make-dag-repo" "$repo" --commits $((40 + seed * 5)) --seed "$seed" --answer "$repo.answer"
     answer=$(cat "$repo.answer")
     "$BISECTD_BIN/bisectctl" run --repo "$repo" --store "$repo.store" --good good --bad bad --seed "$seed" \
-        --confidence 0.99 --measure "$script" --metric exit --json >"$repo.json" 2>"$repo.err" </dev/null || true
+        --confidence 0.99 --measure "$script" --metric exit --no-explain --json >"$repo.json" 2>"$repo.err" </dev/null || true
     ours=$(jq -r '.culprits[0].revision // .verdict' "$repo.json")
     [ -n "$ours" ] || { echo "seed $seed: no document; see $repo.err" >&2; return 1; }
     theirs=$(git_names "$repo")

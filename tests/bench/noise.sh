@@ -46,7 +46,7 @@ one() { # SEED
         command="$noise 0 1 | awk '{ print 1000 + (\$1 > 0.8416212) }'"
     fi
     "$BISECTD_BIN/bisectctl" run --repo "$repo" --store "$repo.store" --good good --bad bad --seed "$seed" \
-        --confidence 0.99 --measure "$command" --metric "$metric" --json >"$repo.json" 2>"$repo.err" </dev/null ||
+        --confidence 0.99 --measure "$command" --metric "$metric" --no-explain --json >"$repo.json" 2>"$repo.err" </dev/null ||
         status=$?
     jq -r --arg seed "$seed" --arg status "$status" --arg answer "$answer" '
         (if .verdict == "culprit" then (if .culprits[0].revision == $answer then "right" else "wrong" end)

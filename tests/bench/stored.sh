@@ -33,7 +33,7 @@ touch "$results"
 measure() { # SEED NAME STORE GOOD BAD: adds verdict and runs to the line
     local repo=$dir/$1.repo file=$dir/$1.$2 status=0
     "$BISECTD_BIN/bisectctl" run --repo "$repo" --store "$dir/$1.$3" --good "$4" --bad "$5" --seed "$1" \
-        --confidence 0.99 --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up \
+        --confidence 0.99 --measure "$BISECTD_SUPPORT/noise \$(cat level) 2" --metric value:worse=up --no-explain \
         --json >"$file.json" 2>"$file.err" </dev/null || status=$?
     jq -r --arg answer "$(cat "$repo.answer")" '
         (if .verdict == "culprit" then (if .culprits[0].revision == $answer then "right" else "wrong" end)

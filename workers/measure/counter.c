@@ -32,14 +32,16 @@ struct counting {
 
 static _Thread_local struct counting counting;
 
+static const char default_event[] = "instructions";
+
 static const char *event_of(const struct metric *m)
 {
-    return m->event ? m->event : "instructions";
+    return m->event ? m->event : default_event;
 }
 
 static bool is_instructions(const char *event)
 {
-    return strcmp(event, "instructions") == 0 || strcmp(event, "instructions:u") == 0;
+    return strcmp(event, default_event) == 0 || strcmp(event, "instructions:u") == 0;
 }
 
 /** As perf is to be told: instructions as callgrind counts them, in user space. */
@@ -136,13 +138,24 @@ static enum err_code command_callgrind(const struct metric *m, const char *folde
     return ERR_OK;
 }
 
+static void know_source(const char *event)
+{
+    if (strcmp(counting.event, event) != 0)
+        find_source(event, &counting);
+}
+
+bool counter_is_simulated(void)
+{
+    know_source(default_event);
+    return counting.source == SOURCE_CALLGRIND;
+}
+
 enum err_code command_counter(const struct metric *m, const char *folder, struct buf *out,
                               struct err *e)
 {
     const char *event = event_of(m);
 
-    if (strcmp(counting.event, event) != 0)
-        find_source(event, &counting);
+    know_source(event);
     if (counting.source == SOURCE_PERF)
         return command_perf(m, folder, out, e);
     if (counting.source == SOURCE_CALLGRIND && command_callgrind(m, folder, out, e) == ERR_OK)

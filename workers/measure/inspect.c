@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs of runs in this order; past the first four no more once this has taken so long. Untraced
- * ones stand on both sides of two that are timed: a machine that becomes slower or faster all the
- * while is the same for both. */
+/* Pairs of runs in this order, and one that counts instructions after all others; past the first
+ * four no more once this has taken so long. Untraced ones stand on both sides of two that are
+ * timed: a machine that becomes slower or faster all the while is the same for both. */
 /* clang-format off */
 static const enum inspected_how plan[] = {
     INSPECTED_PLAIN, INSPECTED_COUNTS,
@@ -44,6 +44,8 @@ struct inspector {
     struct job_outcome outcome; /* of the last run */
     int64_t plain_ns;           /* the longest untraced run */
     bool is_busy;               /* an untraced run kept more than one CPU at work */
+    double count;               /* ... and of instructions, where they were counted; nan: not */
+    char by[80];
     bool is_warm[INSPECTION_BUILDS];
     struct trace_cost cost;
     size_t n_costs;
@@ -63,9 +65,11 @@ struct execution {
     const char *command;
     int64_t timeout_ns; /* 0: the metric's */
     bool is_another;    /* none of the metric's: it just runs to its end */
+    bool is_counted;    /* its instructions are; else its time is taken */
 };
 
-/** Elapsed time of the command, to its end or to its being ready: what it prints is no matter. */
+/** Elapsed time of the command, to its end or to its being ready, or its instructions: what it
+ *  prints is no matter. */
 static struct metric *metric_of(const struct inspector *in, const struct execution *x, bool is_warm)
 {
     struct metric *m = metric_copy(in->base->metric);
@@ -78,6 +82,10 @@ static struct metric *metric_of(const struct inspector *in, const struct executi
     }
     if (m->kind != METRIC_TS || x->is_another)
         m->kind = METRIC_WALL;
+    if (x->is_counted) {
+        m->kind = METRIC_COUNTER;
+        mem_free(TAKE(m->event));
+    }
     m->reduce = REDUCE_UNSET;
     m->n_warmup = is_warm || x->is_another ? 0 : m->n_warmup;
     if (x->timeout_ns > 0 && x->timeout_ns < m->timeout_ns)
@@ -109,6 +117,9 @@ static enum err_code run_command(struct inspector *in, const struct task_run *ru
     in->outcome = (struct job_outcome){0};
     enum err_code code = schedule_run(&s, &results, &n, e);
     *ok = !code && n > 0 && results[n - 1].status == RUN_OK;
+    in->count = *ok ? results[n - 1].value : NAN;
+    snprintf(in->by, sizeof(in->by), "%s",
+             *ok && results[n - 1].reason ? results[n - 1].reason : "");
     for (size_t i = 0; i < n; i++)
         run_result_fini(&results[i]);
     mem_free(results);
@@ -246,6 +257,26 @@ static enum err_code look_symbols(struct inspector *in, const struct task_run *r
     return ERR_OK;
 }
 
+/** Not for a program that is stopped once it is ready, nor for one that would take too long. */
+static enum err_code look_instructions(struct inspector *in, const struct task_run *run, bool *ok,
+                                       struct err *e)
+{
+    const int64_t most_ns = COUNTS_SLOWDOWN * in->plain_ns;
+
+    *ok = false;
+    if (in->base->metric->ready || (counter_is_simulated() && most_ns > ENOUGH_NS))
+        return ERR_OK;
+    const struct execution x = {.command = in->base->metric->command,
+                                .timeout_ns = most_ns + COUNTS_LEAST_NS,
+                                .is_counted = true};
+    if (run_command(in, run, &x, ok, e) || !*ok)
+        return e->code;
+    struct inspected_run *r = add_run(in, run, INSPECTED_INSTRUCTIONS);
+    r->count = in->count;
+    r->by = mem_dup(in->by);
+    return ERR_OK;
+}
+
 /* clang-format off */
 static enum err_code (*const looks[])(struct inspector *in, const struct task_run *run, bool *ok,
                                       struct err *e) = {
@@ -253,34 +284,37 @@ static enum err_code (*const looks[])(struct inspector *in, const struct task_ru
     [INSPECTED_COUNTS] = look_counts,
     [INSPECTED_TIMES]  = look_times,
     [INSPECTED_SYMBOLS] = look_symbols,
+    [INSPECTED_INSTRUCTIONS] = look_instructions,
 };
 static const char *const words[] = {
     [INSPECTED_PLAIN]  = "untraced",
     [INSPECTED_COUNTS] = "with all calls counted",
     [INSPECTED_TIMES]  = "with calls timed",
     [INSPECTED_SYMBOLS] = "with functions sampled",
+    [INSPECTED_INSTRUCTIONS] = "with instructions counted",
 };
 /* clang-format on */
 
 /* ---- all of it ---- */
 
 /** *ok: both ran; what one alone showed is no use. */
-static enum err_code take_pair(struct inspector *in, size_t pair, bool *ok, struct err *e)
+static enum err_code take_pair(struct inspector *in, size_t pair, enum inspected_how how, bool *ok,
+                               struct err *e)
 {
     const struct schedule *s = in->base;
     const size_t n_before = in->out->n_runs;
 
     *ok = true;
-    if (plan[pair] == INSPECTED_TIMES && weigh(in, &s->spec->runs[INSPECTION_BUILDS * pair], e))
+    if (how == INSPECTED_TIMES && weigh(in, &s->spec->runs[INSPECTION_BUILDS * pair], e))
         return e->code;
     for (size_t i = 0; i < INSPECTION_BUILDS && *ok; i++) {
         const size_t at = INSPECTION_BUILDS * pair + i;
         const struct task_run *run = &s->spec->runs[at];
         clip_printf(s->log, "\n== looking into %.12s, %s\n",
-                    s->spec->builds[run->build].revision.hex, words[plan[pair]]);
+                    s->spec->builds[run->build].revision.hex, words[how]);
         if (s->progress)
             s->progress(s->context, at, &s->spec->builds[run->build].revision);
-        if (looks[plan[pair]](in, run, ok, e))
+        if (looks[how](in, run, ok, e))
             return e->code;
     }
     while (!*ok && in->out->n_runs > n_before)
@@ -304,12 +338,12 @@ static enum err_code take_pairs(struct inspector *in, struct err *e)
 {
     const int64_t begin_ns = mono_now().ns;
     const size_t n = in->base->spec->n_runs / INSPECTION_BUILDS;
+    bool ok = false;
 
-    for (size_t pair = 0; pair < LEN(plan) && pair < n; pair++) {
-        bool ok = false;
+    for (size_t pair = 0; pair < LEN(plan) && pair + 1 < n; pair++) {
         if (pair >= PAIRS_LEAST && mono_now().ns - begin_ns > ENOUGH_NS)
             break;
-        if (take_pair(in, pair, &ok, e))
+        if (take_pair(in, pair, plan[pair], &ok, e))
             return e->code;
         if (!ok && plan[pair] == INSPECTED_PLAIN) {
             in->out->error = mem_dup("the command failed this time");
@@ -318,7 +352,7 @@ static enum err_code take_pairs(struct inspector *in, struct err *e)
         if (plan[pair] == INSPECTED_COUNTS)
             tracing_choose(&in->tracing, in->base->metric, in->out);
     }
-    return ERR_OK;
+    return take_pair(in, n - 1, INSPECTED_INSTRUCTIONS, &ok, e);
 }
 
 /** The last CPU that runs may use: the first is where interrupts come. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Looking into a culprit: it and its parent are run in turn, in four ways.
+ * Looking into a culprit: it and its parent are run in turn, in five ways.
  *
  *     plain   untraced: elapsed time, and what the kernel's books say
  *     counts  strace -c: every call counted, for what the two differ in
  *     times   strace -T of these calls alone, with --seccomp-bpf, so that other calls cost nothing
  *     symbols perf with the clock of the processor: which functions it is busy in, where perf works
+ *     instructions  counted as metric kind counter does it, once and last: callgrind is slow
  *
  * A traced call takes longer, by an amount that a program of trivial calls shows beforehand, each
  * time anew; it is taken off. On two CPUs that amount is ten times as large and as unsteady as on
@@ -19,7 +20,8 @@
 #include "workers/measure/schedule.h"
 
 /**
- * Takes the runs of an inspection, fewer than asked for where they take long.
+ * Takes the runs of an inspection, fewer than asked for where they take long. The last pair that is
+ * asked for counts instructions.
  *
  * `base`:  as for schedule_run; `metric` tells the command, and when it is done or ready.
  * Outputs: *out, with its error set where there is nothing to see; caller frees.

@@ -75,6 +75,9 @@ void kind_rss(const struct observation *o, struct reading *r);
 void kind_ts(const struct observation *o, struct reading *r);
 enum err_code command_counter(const struct metric *m, const char *folder, struct buf *out,
                               struct err *e);
+/** Whether instructions are counted here by a program that plays a processor, some 50 times slower.
+ */
+bool counter_is_simulated(void);
 void kind_counter(const struct observation *o, struct reading *r);
 enum err_code command_syscalls(const struct metric *m, const char *folder, struct buf *out,
                                struct err *e);

@@ -40,6 +40,10 @@ START_TEST(inspections_go_round)
     c->n_errors = 2;
     c->seconds = .25;
     c->is_directory = true;
+    r = inspection_add_run(v);
+    r->how = INSPECTED_INSTRUCTIONS;
+    r->count = 123456789012;
+    r->by = mem_dup("perf version 6.1");
     AUTO(json_free) json *first = inspection_to_json(v);
     ck_assert_msg(inspection_from_json(first, &got, &e) == ERR_OK, "%s", e.text);
     AUTO(json_free) json *second = inspection_to_json(got);
@@ -49,6 +53,8 @@ START_TEST(inspections_go_round)
     ck_assert(got->runs[1].calls[0].n == UINT64_MAX && got->runs[1].calls[0].is_directory);
     ck_assert(got->runs[0].has_usage && !got->runs[1].has_usage);
     ck_assert_int_eq(got->runs[0].usage.written_bytes, 8192);
+    ck_assert(got->runs[2].count == 123456789012 && !got->runs[0].by);
+    ck_assert_str_eq(got->runs[2].by, "perf version 6.1");
 }
 END_TEST
 

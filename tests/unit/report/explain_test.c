@@ -200,6 +200,28 @@ START_TEST(shares_are_as_by_hand)
 }
 END_TEST
 
+START_TEST(instructions_are_told_by_what_has_counted_them)
+{
+    const struct scene *s = &shares[0].scene;
+    const struct culprit c = culprit_of(s, 1e-3);
+    AUTO(inspection_free) struct inspection *seen = seen_of(s);
+    AUTO(metric_free) struct metric *m = metric_new("start", METRIC_WALL);
+    const struct explain_terms terms = {.metric = m, .culprit = &c};
+
+    for (int side = 0; side < SIDES; side++) {
+        struct inspected_run *r = inspection_add_run(seen);
+        r->build = (uint32_t)side;
+        r->how = INSPECTED_INSTRUCTIONS;
+        r->count = side ? 3e9 : 1e9;
+        r->by = mem_dup("callgrind of valgrind-3.19.0");
+    }
+    AUTO(explanation_free) struct explanation *v = explain(&terms, seen);
+    const struct resource *last = &v->resources[v->n_resources - 1];
+    ck_assert_str_eq(last->name, "instructions (callgrind)");
+    ck_assert(last->amount[BEFORE] == 1e9 && last->amount[AFTER] == 3e9 && isnan(last->share));
+}
+END_TEST
+
 START_TEST(numbers_are_means_of_a_run)
 {
     const struct scene *s = &shares[1].scene;
@@ -405,6 +427,7 @@ int main(void)
     const struct unit_test tests[] = {
         {shares_are_as_by_hand, LEN(shares)},
         {numbers_are_means_of_a_run, 1},
+        {instructions_are_told_by_what_has_counted_them, 1},
         {shares_need_a_unit_of_elapsed_time, LEN(units)},
         {of_a_number_of_calls_these_have_shares, LEN(counted)},
         {of_processor_time_the_books_have_shares, 1},

@@ -28,7 +28,7 @@ static void teardown(void)
     ck_assert_int_eq(file_remove_tree(folder, &e), ERR_OK);
 }
 
-enum { PAIRS = 5, SYNCS_BEFORE = 1, SYNCS_AFTER = 4 };
+enum { PAIRS = 6, SYNCS_BEFORE = 1, SYNCS_AFTER = 4 };
 
 /** A parent and a culprit, whose file `n` says how often they sync. */
 static struct inspection *look_in(enum sandbox_kind kind, const char *metric_spec, bool has_culprit)
@@ -113,11 +113,12 @@ static const struct {
     const char *name;
     enum sandbox_kind sandbox;
     const char *metric;
+    bool is_stopped; /* once it is ready: then instructions are not counted */
 } kinds[] = {
-    {"to its end", SANDBOX_PLAIN, "wall:command=" SYNC_OFTEN},
-    {"within walls", SANDBOX_BUBBLEWRAP, "wall:command=" SYNC_OFTEN},
+    {"to its end", SANDBOX_PLAIN, "wall:command=" SYNC_OFTEN, false},
+    {"within walls", SANDBOX_BUBBLEWRAP, "wall:command=" SYNC_OFTEN, false},
     {"until a line says that it is ready", SANDBOX_PLAIN,
-     "ts:ready=line:up,command=" SYNC_OFTEN "; echo up; exec sleep 600"},
+     "ts:ready=line:up,command=" SYNC_OFTEN "; echo up; exec sleep 600", true},
 };
 
 START_TEST(three_ways_of_looking)
@@ -125,7 +126,7 @@ START_TEST(three_ways_of_looking)
     AUTO(inspection_free) struct inspection *v = look_in(kinds[_i].sandbox, kinds[_i].metric, true);
 
     ck_assert_msg(v->error == NULL, "%s: %s", kinds[_i].name, v->error);
-    ck_assert_uint_eq(v->n_runs, 2 * PAIRS);
+    ck_assert_uint_eq(v->n_runs, INSPECTION_BUILDS * (PAIRS - kinds[_i].is_stopped));
     ck_assert_ptr_nonnull(strstr(v->timed, "fsync"));
     for (uint32_t side = 0; side < INSPECTION_BUILDS; side++) {
         const uint64_t want = side ? SYNCS_AFTER : SYNCS_BEFORE;
@@ -140,10 +141,17 @@ START_TEST(three_ways_of_looking)
         ck_assert_str_eq(timed->path, "$BISECTD_OUT/x.db");
         ck_assert_msg(timed->seconds <= times->seconds, "%s", kinds[_i].name);
     }
+    if (kinds[_i].is_stopped)
+        return;
+    const struct inspected_run *few = run_of(v, INSPECTED_INSTRUCTIONS, 0);
+    const struct inspected_run *many = run_of(v, INSPECTED_INSTRUCTIONS, 1);
+    ck_assert_msg(few->count > 1e5 && many->count > 1.5 * few->count, "%s: %g and %g",
+                  kinds[_i].name, few->count, many->count);
+    ck_assert_msg(strstr(few->by, "perf") || strstr(few->by, "callgrind"), "%s", few->by);
 }
 END_TEST
 
-/* Pairs: untraced, counted, timed, timed, untraced. */
+/* Pairs: untraced, counted, timed, timed, untraced, instructions. */
 START_TEST(untraced_runs_are_where_the_timed_ones_are)
 {
     AUTO(mem_free)
@@ -159,7 +167,7 @@ START_TEST(untraced_runs_are_where_the_timed_ones_are)
 
     ck_assert_msg(v->error == NULL, "%s", v->error);
     ck_assert_ptr_nonnull(f);
-    for (int i = 0; i < INSPECTION_BUILDS * PAIRS; i++) {
+    for (int i = 0; i < INSPECTION_BUILDS * (PAIRS - 1); i++) {
         ck_assert_int_gt(getline(&line, &size, f), 0);
         if (i == INSPECTION_BUILDS * 3)
             timed = mem_dup(line);
