@@ -6,15 +6,15 @@
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/ready.h"
+#include "model/regex.h"
 #include "model/strings.h"
 #include "model/syscall_name.h"
 #include <assert.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_STATES = 10000, MAX_GROUPS = 64, MAX_EVENT = 64 };
+enum { MAX_WARMUP = 1000, MAX_REGEX = KIB, MAX_EVENT = 64 };
 enum { MAX_CALLS = 32, MAX_CALL_NAME = 64 };
 #define MAX_TIMEOUT_S (7 * 24 * 3600.0)
 
@@ -332,95 +332,6 @@ enum err_code metric_from_spec(const char *spec, struct metric **out, struct err
 
 /* ---- checks ---- */
 
-/* The C library copies what + and counts repeat, and copies of copies multiply: a few bytes such as
- * ((a*){999}){999} or a++++++++++++++++++++++++++ would take all memory. So the states that an
- * expression expands to are counted first, roughly and never too low. */
-
-/** The last byte of a bracket expression that starts at `s`. */
-static const char *bracket_end(const char *s)
-{
-    const char *p = s + 1 + (s[1] == '^');
-
-    for (p += *p == ']'; *p && *p != ']'; p++) {
-        const char kind = p[0] == '[' ? p[1] : '\0'; /* [:alpha:] and the like may hold a ] */
-        if (kind != ':' && kind != '.' && kind != '=')
-            continue;
-        for (p += 2; *p && !(*p == kind && p[1] == ']'); p++)
-            continue;
-        if (!*p)
-            return p - 1;
-        p++;
-    }
-    return *p ? p : p - 1;
-}
-
-/** How often a count {n}, {n,} or {n,m} copies, and where it ends. */
-static double count_copies(const char *s, const char **last)
-{
-    char *end = NULL;
-    double most = (double)strtol(s + 1, &end, 10);
-
-    if (*end == ',')
-        most = fmax(most + 1, (double)strtol(end + 1, &end, 10));
-    *last = *end == '}' ? end : s;
-    return fmax(most, 1);
-}
-
-static bool expands_too_much(const char *regex)
-{
-    double sums[MAX_GROUPS] = {0}; /* of the groups that are open, without their last atom */
-    double atom = 0;
-    size_t depth = 0;
-
-    for (const char *s = regex; *s; s++) {
-        if (*s == '+') {
-            atom *= 2;
-        } else if (*s == '{') {
-            atom *= count_copies(s, &s);
-        } else if (*s == '(') {
-            sums[depth] += atom;
-            atom = 0;
-            if (++depth == MAX_GROUPS)
-                return true;
-            sums[depth] = 0;
-        } else if (*s == ')' && depth > 0) {
-            atom += sums[depth--] + 1;
-        } else if (*s != '*' && *s != '?') {
-            sums[depth] += atom;
-            atom = 1;
-            if (*s == '[')
-                s = bracket_end(s);
-            else if (*s == '\\' && s[1])
-                s++;
-        }
-        if (atom + sums[depth] > MAX_STATES)
-            return true;
-    }
-    return false;
-}
-
-static enum err_code check_regex(const char *regex, struct err *e)
-{
-    regex_t compiled;
-    char why[128];
-
-    if (expands_too_much(regex))
-        return err_set(e, ERR_INVALID, "regex: + and counts in { } expand to more than %d states",
-                       MAX_STATES);
-    const int rc = regcomp(&compiled, regex, REG_EXTENDED);
-    if (rc) {
-        regerror(rc, &compiled, why, sizeof(why));
-        return err_set(e, ERR_INVALID, "regex: not an extended regular expression: %s", why);
-    }
-    const size_t n_groups = compiled.re_nsub;
-    regfree(&compiled);
-    if (n_groups == 0) {
-        err_set(e, ERR_INVALID, "regex: has no group ( ) to take the number from");
-        return err_hint(e, "Put the number in parentheses, as in \"time: ([0-9.]+) ms\".");
-    }
-    return ERR_OK;
-}
-
 static enum err_code check_ready(const char *s, struct err *e)
 {
     AUTO(ready_fini) struct ready r = {0};
@@ -490,7 +401,7 @@ enum err_code metric_check(const struct metric *m, struct err *e)
         return ERR_INVALID;
     if (m->event && check_event(m->event, e))
         return ERR_INVALID;
-    return m->regex ? check_regex(m->regex, e) : ERR_OK;
+    return m->regex ? regex_check(m->regex, e) : ERR_OK;
 }
 
 /* ---- JSON ---- */
