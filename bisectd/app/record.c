@@ -98,6 +98,7 @@ static void take_samples(struct record *r, const struct range_index *range,
             .value = row->run.value,
             .host = intern(&r->hosts, row->environment.host ? row->environment.host : ""),
             .at = row->run.at,
+            .seconds = row->run.seconds > 0 ? row->run.seconds : 0, /* none, if imported */
             .number = row->number,
         };
     }
@@ -272,6 +273,7 @@ static json *samples_to_json(const struct record *r)
         json_put(o, "value", json_new_real(s->value));
         json_put(o, "host", json_new_string(s->host));
         json_put(o, "at_ns", json_new_int(s->at.ns));
+        json_put(o, "seconds", json_new_real(s->seconds));
         json_put(o, "number", json_new_int(s->number));
         json_push(list, o);
     }
@@ -346,6 +348,7 @@ static enum err_code sample_from_json(const json *v, struct record *r, struct st
         return e->code;
     if (number < 0 || number > UINT32_MAX)
         return err_set(e, ERR_INVALID, "number %" PRId64 " is out of range", number);
+    out->seconds = json_num(json_at(v, "seconds"), 0); /* older stores do not say */
     out->number = (uint32_t)number;
     out->host = intern(&r->hosts, host);
     return ERR_OK;

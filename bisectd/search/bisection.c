@@ -170,7 +170,8 @@ static void absorb_started(struct bisection *b, const struct event *event)
         if (v == UINT32_MAX || !isfinite(s->value))
             continue;
         if (!b->is_comparison) { /* which believes none but interleaved runs */
-            struct observed run = {.at_ns = s->at.ns, .number = s->number, .value = s->value};
+            struct observed run = {
+                .at_ns = s->at.ns, .seconds = s->seconds, .number = s->number, .value = s->value};
             add_sample(b, v, s->host, &run);
             b->cost.n_runs_reused++;
         }

@@ -29,6 +29,7 @@ struct stored_sample {
     double value;
     const char *host;
     struct utc at;
+    double seconds;  /* it took; 0: not known */
     uint32_t number; /* $BISECTD_RUN it had; ours continue after the largest */
 };
 /** A build of an earlier bisection (same build key) whose artifact is still at hand. */

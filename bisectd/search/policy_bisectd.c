@@ -179,6 +179,7 @@ static void start(struct game *g)
             stored[n].value = scene_stored(g->scene, v, i, &host);
             stored[n].number = i;
             stored[n].at.ns = (int64_t)n * NS_PER_S;
+            stored[n].seconds = 1;
             snprintf(hosts[n], sizeof(hosts[n]), "host-%u", host);
             stored[n].host = hosts[n];
         }

@@ -39,6 +39,7 @@ static void put_started(json *line, const struct event *event)
         json_put(o, "value", json_new_real(s->value));
         json_put(o, "host", json_new_string(s->host));
         json_put(o, "at_ns", json_new_int(s->at.ns));
+        json_put(o, "seconds", json_new_real(s->seconds));
         json_push(samples, json_put(o, "number", json_new_int(s->number)));
     }
     for (size_t i = 0; i < event->n_builds; i++) {

@@ -43,7 +43,7 @@ START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
         {.bisection = {"b1"},
          .revision = rev(R1),
          .number = 7,
-         .run = {.value = 0.1 + 0.2, .at = {INT64_C(1796040000123456789)}},
+         .run = {.value = 0.1 + 0.2, .seconds = .125, .at = {INT64_C(1796040000123456789)}},
          .environment = here},
         {.bisection = {"b1"}, .revision = rev(R3), .run = {.value = 1}, .environment = here},
         {.bisection = {"b2"}, .revision = rev(R2), .run = {.value = -3e300}, .environment = {0}},
@@ -62,6 +62,7 @@ START_TEST(evidence_of_the_range_is_kept_to_the_last_bit)
     ck_assert(s[0].value == 0.1 + 0.2 && s[1].value == -3e300);
     ck_assert_int_eq(s[0].at.ns, INT64_C(1796040000123456789));
     ck_assert_uint_eq(s[0].number, 7);
+    ck_assert(s[0].seconds == .125 && s[1].seconds == 0);
     ck_assert_str_eq(s[0].host, "host-a");
     ck_assert_str_eq(s[1].host, "");
     ck_assert_str_eq(back->event.builds[0].artifact, A1);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "unit/run.h"
 #include "world.h"
+#include <math.h>
 #include <string.h>
 
 #define NORMAL .level = 100, .sd = 2, .confidence = .99, .worse = WORSE_UP
@@ -394,6 +395,30 @@ START_TEST(an_earlier_failure_stands_but_not_at_an_end)
 }
 END_TEST
 
+/* Of the same samples it thinks the same, however they came in. */
+START_TEST(asked_again_it_answers_at_once)
+{
+    struct world w = {.n = 100,
+                      .level = 100,
+                      .effect = 3,
+                      .sd = 2,
+                      .confidence = .99,
+                      .worse = WORSE_UP,
+                      .is_asked_again = true};
+
+    for (uint32_t seed = 1; seed <= seeds_of(20, 5); seed++) {
+        struct outcome o;
+        w.seed = seed;
+        w.culprit = (uint32_t)(uniform_of(seed * 77777) * w.n);
+        world_search(&w, &o);
+        const double p = o.verdict.p_no_change;
+        ck_assert_msg(o.n_again == 0 && fabs(o.again_p_none - p) <= 1e-9 * p, "seed %u: %g, %g",
+                      seed, p, o.again_p_none);
+        outcome_fini(&o);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -402,6 +427,7 @@ int main(void)
         {many_small_steps_are_not_no_change, 1},
         {a_test_that_fails_at_good_says_so, 1},
         {an_interval_of_rates_has_a_width, 1},
+        {asked_again_it_answers_at_once, 1},
         {endings_from_outside, LEN(endings)},
         {a_broken_end_fails_at_once, LEN(broken_ends)},
         {an_earlier_verification_stands, LEN(recalled)},

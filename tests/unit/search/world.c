@@ -125,6 +125,7 @@ struct play {
     uint8_t *is_bad;
     uint32_t *n_runs; /* of each commit, without verification */
     uint32_t turn;
+    int64_t now_ns; /* 0 for ever, unless it is asked again */
 };
 
 static double value_of(const struct play *p, uint32_t v, bool is_reverted, uint64_t seed,
@@ -175,6 +176,8 @@ static void play_task(struct play *p, const struct task_spec *t, struct outcome 
     r->environment.host = mem_dup(is_second_host ? "slow" : "fast");
     r->builds = mem_array(t->n_builds + 1, sizeof(*r->builds));
     r->runs = mem_array(t->n_runs + 1, sizeof(*r->runs));
+    if (p->w->is_asked_again)
+        p->now_ns += (int64_t)(100 * uniform_of(p->w->seed * 131 + t->ordinal)) * NS_PER_S;
     for (uint32_t i = 0; i < t->n_builds; i++) {
         struct build_result *b = &r->builds[r->n_builds++];
         uint32_t v = range_find(p->range, &t->builds[i].revision);
@@ -208,6 +211,8 @@ static void play_task(struct play *p, const struct task_spec *t, struct outcome 
         if (is_skipped)
             continue;
         out->n_docs_runs += v > 0 && content_of(p->w, p->range, v) != v;
+        run->at.ns = p->now_ns;
+        p->now_ns += p->w->is_asked_again ? NS_PER_S : 0;
         run->value =
             value_of(p, v, revision_is_set(&build->revert), t->runs[i].seed, is_second_host);
         if (!t->is_verification && ++p->n_runs[v] > out->max_runs)
@@ -316,12 +321,74 @@ static bool is_confirmation(const struct task_spec *t)
     return false;
 }
 
+/** What a store has of it all. */
+struct stored {
+    size_t n_samples, n_verifications;
+    struct stored_sample *samples;
+    struct stored_verification *verifications;
+};
+
+static void store(struct stored *s, const struct task_spec *t, const struct task_result *r)
+{
+    s->samples = mem_resize(s->samples, s->n_samples + t->n_runs + 1, sizeof(*s->samples));
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (r->runs[i].status == RUN_OK)
+            s->samples[s->n_samples++] = (struct stored_sample){
+                .revision = t->builds[t->runs[i].build].revision,
+                .value = r->runs[i].value,
+                .host = r->environment.host,
+                .at = r->runs[i].at,
+                .seconds = r->runs[i].seconds,
+                .number = t->runs[i].number,
+            };
+    if (!t->is_verification)
+        return;
+    struct stored_build *builds = mem_array(t->n_builds, sizeof(*builds));
+    for (uint32_t i = 0; i < t->n_builds; i++) {
+        builds[i].revision = t->builds[i].revision;
+        memcpy(builds[i].artifact, r->builds[i].artifact, sizeof(builds[i].artifact));
+    }
+    s->verifications =
+        mem_resize(s->verifications, s->n_verifications + 1, sizeof(*s->verifications));
+    s->verifications[s->n_verifications++] =
+        (struct stored_verification){.bisection = "b1",
+                                     .is_fresh = t->builds[0].fresh,
+                                     .n_builds = t->n_builds,
+                                     .builds = builds};
+}
+
+static void ask_again(const struct request *request, const struct range *range,
+                      const struct diary *d, struct outcome *out)
+{
+    AUTO(bisection_free) struct bisection *b = begin(request, range);
+    AUTO(effects_fini) struct effects effects = {0};
+    AUTO(verdict_fini) struct verdict v = {0};
+    struct stored s = {0};
+
+    for (size_t i = 0; i < d->n; i++)
+        store(&s, d->specs[i], d->results[i]);
+    struct event started = {.kind = EVENT_STARTED,
+                            .n_samples = s.n_samples,
+                            .samples = s.samples,
+                            .n_verifications = s.n_verifications,
+                            .verifications = s.verifications};
+    bisection_step(b, &started, &effects);
+    for (size_t i = 0; i < s.n_verifications; i++)
+        mem_free(s.verifications[i].builds);
+    mem_free(s.verifications);
+    mem_free(s.samples);
+    bisection_verdict(b, &v);
+    out->again_p_none = v.p_no_change;
+    out->n_again = (uint32_t)effects.n_issue;
+}
+
 void world_search(const struct world *w, struct outcome *out)
 {
     AUTO(range_free) struct range *range = world_range(w);
     AUTO(request_free) struct request *request = world_request(w);
     AUTO(bisection_free) struct bisection *b = begin(request, range);
-    struct play play = {w, range, mem_array(range->n, 1), mem_array(range->n, sizeof(uint32_t)), 0};
+    struct play play = {w, range, mem_array(range->n, 1), mem_array(range->n, sizeof(uint32_t)),
+                        0, 0};
     struct diary diary = {0};
 
     *out = (struct outcome){.named = UINT32_MAX};
@@ -354,6 +421,8 @@ void world_search(const struct world *w, struct outcome *out)
         b = remember(request, range, &started, &diary);
     }
     bisection_verdict(b, &out->verdict);
+    if (w->is_asked_again)
+        ask_again(request, range, &diary, out);
     out->n_builds = out->verdict.cost.n_builds;
     out->n_runs = out->verdict.cost.n_runs;
     if (out->verdict.n_culprits > 0)

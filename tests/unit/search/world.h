@@ -36,6 +36,8 @@ struct world {
     double revert_share;   /* of the effect, that a revert takes away */
     bool is_revert_broken; /* it conflicts */
     int64_t budget_runs;   /* 0: 2000 */
+    bool is_asked_again; /* afterwards, with all samples stored; the clock runs: a task begins up to
+                            100 s after the last has ended, a run takes 1 s */
     enum event_kind interruption; /* unless 0: comes in place of a confirmation's first result */
 };
 
@@ -45,6 +47,8 @@ struct outcome {
     uint32_t n_builds, n_runs, n_tasks;
     uint32_t n_search_builds;            /* without the ends and verification */
     uint32_t max_runs;                   /* of one revision, without verification */
+    uint32_t n_again;                    /* tasks that the second time takes at once */
+    double again_p_none;                 /* what it thinks of no change */
     uint32_t n_docs_runs, n_docs_builds; /* of candidates that change documentation alone */
 };
 
