@@ -38,6 +38,8 @@ struct row {
     size_t line;
 };
 void row_take(struct readings *r, const struct readings_query *q, const struct row *row);
+/** When all rows are taken: fills r->no_column. */
+void readings_find_no_column(struct readings *r, const struct readings_query *q);
 
 /** Text of its own for as long as the readings, the same for equal ones. */
 const char *readings_intern(struct readings *r, struct piece text);

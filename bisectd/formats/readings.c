@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "formats/reading_row.h"
+#include "model/quantity.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -82,6 +83,7 @@ void readings_fini(struct readings *r)
     mem_free(r->names);
     mem_free(r->items);
     strings_fini(&r->columns);
+    mem_free(r->has_column);
     *r = (struct readings){0};
 }
 
@@ -156,12 +158,43 @@ static int column_of(const struct row *row, const char *name)
     return at;
 }
 
+/** Each column of a row is a metric, and looked at by itself. */
+static bool is_each_metric(const struct row *row, const char *column)
+{
+    return row->n_metrics > 0 && strcasecmp(column, "metric") == 0;
+}
+
+/** Notes which columns of `where` there are at all. */
+static void note_where(struct readings *r, const struct readings_query *q, const struct row *row)
+{
+    size_t n = q->where.n;
+
+    if (r->n_has == n)
+        return;
+    if (!r->has_column)
+        r->has_column = mem_array(n, sizeof(*r->has_column));
+    for (size_t i = 0; i < n; i++) {
+        const char *column = q->where.items[i].key;
+        if (r->has_column[i] || (column_of(row, column) < 0 && !is_each_metric(row, column)))
+            continue;
+        r->has_column[i] = true;
+        r->n_has++;
+    }
+}
+
+void readings_find_no_column(struct readings *r, const struct readings_query *q)
+{
+    for (size_t i = 0; r->has_column && !r->no_column && i < q->where.n; i++)
+        if (!r->has_column[i])
+            r->no_column = readings_name(r, q->where.items[i].key);
+}
+
 static bool is_wanted(const struct readings_query *q, const struct row *row)
 {
     for (size_t i = 0; i < q->where.n; i++) {
         int at = column_of(row, q->where.items[i].key);
-        if (at < 0 && row->n_metrics > 0 && strcasecmp(q->where.items[i].key, "metric") == 0)
-            continue; /* each column of a row is looked at by itself */
+        if (at < 0 && is_each_metric(row, q->where.items[i].key))
+            continue;
         if (at < 0 || !piece_is(piece_trimmed(row->cells[at].text), q->where.items[i].value))
             return false;
     }
@@ -224,6 +257,8 @@ static void add_value(struct readings *r, const struct row *row, struct piece te
         readings_reject(r, "no value", row->line);
     else if (!piece_number(text, &new->value) || !isfinite(new->value))
         readings_reject(r, "the value is not a number", row->line);
+    else if (quantity_check(new->value, NULL))
+        readings_reject(r, "the value is over the limit of 1e100", row->line);
     else
         add(r, new);
 }
@@ -234,6 +269,7 @@ void row_take(struct readings *r, const struct readings_query *q, const struct r
     struct reading new = {.line = row->line};
 
     r->n_rows++;
+    note_where(r, q, row);
     if (!is_wanted(q, row)) {
         r->n_passed_over++;
         return;

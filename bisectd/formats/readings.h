@@ -47,6 +47,9 @@ struct readings {
     bool is_full;                 /* there were more rows than fit: the whole is refused */
     struct names *names;
     struct strings columns; /* of the first row, for people */
+    const char *no_column;  /* the first of `where` that no row has; NULL: each is in some row */
+    bool *has_column;       /* inside: of each of `where` */
+    size_t n_has;
 };
 void readings_fini(struct readings *r);
 DEFINE_AUTO_FINI(struct readings, readings_fini)

@@ -379,5 +379,6 @@ enum err_code readings_parse(const char *bytes, size_t n, const struct readings_
         return e->code;
     if (out->is_full)
         return err_set(e, ERR_LIMIT, "more than %d rows", READINGS_MOST);
+    readings_find_no_column(out, q);
     return ERR_OK;
 }

@@ -2,6 +2,7 @@
 #include "formats/results.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/quantity.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -169,9 +170,11 @@ void result_set_unit(struct result *x, const char *unit)
 
 void result_add(struct results *r, struct result *x, double value)
 {
-    if (!isfinite(value)) {
-        result_fault(x, "%s is %s", *x->field ? x->field : "the value",
-                     isnan(value) ? "nan" : "inf");
+    struct err bad = {0};
+
+    if (quantity_check(value, &bad)) {
+        result_fault(x, isfinite(value) ? "%s: %s" : "%s is %s", *x->field ? x->field : "the value",
+                     bad.text);
         return;
     }
     if (r->n_values == RESULT_VALUES_MOST) {

@@ -3,7 +3,7 @@
  * What a document of a result format holds: all its results, by suite, test, options and field.
  * format_list() of formats/format.h reads them.
  *
- * Pure. Nothing that is not a finite number ever becomes a value: a result of which one is said to
+ * Pure. Nothing that model/quantity.h refuses ever becomes a value: a result of which one is said to
  * be nan, failed or missing carries a fault instead, and the other results stay usable.
  */
 #ifndef FORMATS_RESULTS_H

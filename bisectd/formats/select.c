@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "formats/unit.h"
+#include "model/quantity.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -327,8 +328,8 @@ enum err_code select_values(const struct metric *m, const struct results *r, str
     if (rc)
         return rc;
     found.reduced = reduce_values(m->reduce, found.items, found.n);
-    if (!isfinite(found.reduced))
-        return err_set(e, ERR_INVALID, "inf: the numbers are too large to reduce");
+    if (quantity_check(found.reduced, e))
+        return err_wrap(e, "reduced, they are too large");
     found.note = note_of(m, r, c.items[0]);
     *out = found;
     found = (struct values){0};

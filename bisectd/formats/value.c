@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "formats/piece.h"
+#include "model/quantity.h"
 #include <math.h>
 #include <regex.h>
 #include <stdint.h>
@@ -33,6 +34,8 @@ struct reader {
 
 static enum err_code take(struct reader *r, double v, struct err *e)
 {
+    if (quantity_check(v, e))
+        return err_wrap(e, "cannot measure");
     r->n_seen++;
     if (r->m->reduce == REDUCE_UNSET && r->n_seen > 1)
         return ERR_OK;
@@ -66,8 +69,6 @@ static enum err_code take_text(struct reader *r, struct piece word, struct piece
 
     if (!piece_number(word, &v))
         return not_a_number(quote, e);
-    if (!isfinite(v))
-        return err_set(e, ERR_INVALID, "cannot measure: %s", isnan(v) ? "nan" : "inf");
     return take(r, v, e);
 }
 
@@ -228,8 +229,8 @@ enum err_code value_read(const struct metric *m, const char *bytes, size_t n, st
     if (r.n_seen > found.n)
         return err_set(e, ERR_INVALID, "cannot measure: %zu numbers, set reduce", r.n_seen);
     found.reduced = found.n == 1 ? found.items[0] : reduce_values(m->reduce, found.items, found.n);
-    if (!isfinite(found.reduced))
-        return err_set(e, ERR_INVALID, "cannot measure: inf: the numbers are too large to reduce");
+    if (quantity_check(found.reduced, e))
+        return err_wrap(e, "cannot measure: reduced, they are too large");
     *out = found;
     found = (struct values){0};
     return ERR_OK;

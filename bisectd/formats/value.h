@@ -3,7 +3,8 @@
  * Numbers out of what a measuring command wrote: plain text, a regular expression or a JSON
  * pointer.
  *
- * Pure. Nothing that is not a finite number ever becomes a value.
+ * Pure. Nothing that model/quantity.h refuses ever becomes a value: what is no finite number, or
+ * over its limit.
  */
 #ifndef FORMATS_VALUE_H
 #define FORMATS_VALUE_H

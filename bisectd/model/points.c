@@ -2,7 +2,7 @@
 #include "model/points.h"
 #include "base/mem.h"
 #include "model/fields.h"
-#include <math.h>
+#include "model/quantity.h"
 #include <string.h>
 
 enum { MAX_HOST = 64 };
@@ -59,8 +59,8 @@ static enum err_code read_row(const json *v, struct row *row, struct err *e)
 {
     if (fields_read(row_fields, LEN(row_fields), v, UNKNOWN_REFUSED, row, e))
         return ERR_INVALID;
-    if (!isfinite(row->point.value))
-        return err_expected(e, "value", "a finite number", json_at(v, "value"));
+    if (quantity_check(row->point.value, e))
+        return err_wrap(e, "value");
     if (utc_parse(row->at, &row->point.at, e))
         return err_wrap(e, "at");
     row->point.at.ns -= row->point.at.ns % NS_PER_MS;

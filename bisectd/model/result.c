@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "model/fields.h"
+#include "model/quantity.h"
 #include "model/task.h"
 #include <assert.h>
 #include <math.h>
@@ -184,6 +185,8 @@ static enum err_code read_values(const json *v, struct run_result *run, struct e
 
         if (!isfinite(x))
             return err_expected(e, "values", "finite numbers", item);
+        if (quantity_check(x, e))
+            return err_wrap(e, "values");
         run->values[run->n_values] = x;
     }
     return ERR_OK;
@@ -197,6 +200,8 @@ static enum err_code read_run(const json *v, struct run_result *run, struct err 
     if (run->status == RUN_OK && !isfinite(run->value))
         return err_expected(e, "value", "a finite number where the status is ok",
                             json_at(v, "value"));
+    if (run->status == RUN_OK && quantity_check(run->value, e))
+        return err_wrap(e, "value");
     if (run->status != RUN_OK && !isnan(run->value))
         return err_expected(e, "value", "null where the status is not ok", json_at(v, "value"));
     return ERR_OK;

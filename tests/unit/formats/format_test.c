@@ -114,10 +114,14 @@ END_TEST
 
 START_TEST(an_overflow_is_no_value)
 {
-    const struct format_row sum = {"a sum that overflows", "plain:reduce=sum", "1.7e308\n1.7e308\n",
-                                   NAN, "inf: the numbers are too large to reduce"};
+    const struct format_row sum = {
+        "a sum over the limit", "plain:reduce=sum", "6e99\n6e99\n", NAN,
+        "reduced, they are too large: 1.2e100 is over the limit of 1e100"};
+    const struct format_row one = {"one number over it", "plain:reduce=sum", "1\n1e200\n", NAN,
+                                   "the value: 1e200 is over the limit of 1e100"};
 
     format_row_check(&sum);
+    format_row_check(&one);
 }
 END_TEST
 

@@ -30,6 +30,10 @@ static const struct {
      {{0}}, 3, {{"a", "", "", "", T1, 1}, {"b", "", "", "", T1, 2}, {"c", "", "", "", T1, 3}}, 0, 0, NULL},
     {"what is no value is no point", "revision,value\na,\nb,nan\nc,inf\nd,1 ms\ne,0x10\nf,5\n",
      {{0}}, 1, {{"f", "", "", "", -1, 5}}, 5, 0, "no value"},
+    {"nor what is over the limit", "revision,value\na,1e308\nb,-1.7e308\nc,1e100\n", {{0}}, 1, {{"c", "", "", "", -1, 1e100}}, 2, 0, "the value is over the limit of 1e100"},
+    {"nor in JSON lines", "{\"revision\":\"a\",\"value\":1e200}\n{\"revision\":\"b\",\"value\":-1e100}\n", {{0}}, 1, {{"b", "", "", "", -1, -1e100}}, 1, 0, "the value is over the limit of 1e100"},
+    {"nor in performance/data", "{\"a1\":[{\"revision\":\"a\",\"push_timestamp\":1787130842,\"value\":-1e101},{\"revision\":\"b\",\"push_timestamp\":1787130842,\"value\":2}]}",
+     {{0}}, 1, {{"b", "a1", "", "", T1, 2}}, 1, 0, "the value is over the limit of 1e100"},
     {"nor what has no revision", "revision,value\n,1\n \t,2\nc,3\n", {{0}}, 1, {{"c", "", "", "", -1, 3}}, 2, 0, "no revision"},
     {"nor what has a time of no kind", "revision,time,value\na,yesterday,1\nb,-5,2\nc,2026-02-30,3\nd,2026-08-19 09:14:02,4\n",
      {{0}}, 1, {{"d", "", "", "", T1, 4}}, 3, 0, "the time is in no known form"},
@@ -137,6 +141,27 @@ START_TEST(equal_names_are_one)
 }
 END_TEST
 
+START_TEST(says_which_column_there_is_not)
+{
+    AUTO(readings_fini) struct readings r = {0};
+    AUTO(readings_fini) struct readings all = {0};
+    struct readings_query q = {.format = READINGS_AUTO};
+
+    pairs_add(&q.where, "commit", "a");
+    pairs_add(&q.where, "colour", "red");
+    pairs_add(&q.where, "host", "m1");
+    ask("revision,value\na,1\nb,2\n", &q, &r, "csv");
+    ck_assert_str_eq(r.no_column, "commit");
+    pairs_fini(&q.where);
+    pairs_add(&q.where, "colour", "red");
+    ask("{\"revision\":\"a\",\"value\":1}\n{\"revision\":\"b\",\"value\":2,\"Colour\":\"blue\"}\n",
+        &q, &all, "each row has columns of its own");
+    ck_assert_uint_eq(all.n_passed_over, 2);
+    ck_assert_ptr_null(all.no_column);
+    pairs_fini(&q.where);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
     const char *name, *text;
@@ -171,6 +196,7 @@ int main(void)
         {reads_what_others_write, LEN(rows)},
         {a_result_is_one_point_of_the_revision_given, 1},
         {equal_names_are_one, 1},
+        {says_which_column_there_is_not, 1},
         {says_why_it_cannot_be_read, LEN(bad)},
     };
 

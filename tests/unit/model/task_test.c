@@ -95,6 +95,8 @@ static const struct {
     {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"ok\",\"value\":\"nan\"}]}", "runs[0].value: expected a number"},
     {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"cannot\",\"value\":1}]}", "runs[0].value: expected null where the status is not ok, got 1"},
     {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"ok\",\"value\":1,\"values\":[null]}]}", "runs[0].values: expected finite numbers"},
+    {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"ok\",\"value\":1,\"values\":[1,-1e101]}]}", "runs[0].values: -1e101 is over the limit of 1e100"},
+    {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"ok\",\"value\":1e200}]}", "runs[0].value: 1e200 is over the limit of 1e100"},
     {"{\"fence\":1," ENV ",\"builds\":[],\"runs\":[{\"run\":0,\"status\":\"ok\",\"value\":1,\"values\":1}]}", "runs[0].values: expected a list of numbers"},
 };
 /* clang-format on */
