@@ -180,6 +180,12 @@ static void add_levels(struct table *table, const struct detected *d)
     table_cell(table, cell.len ? buf_str(&cell) : "-", 0);
 }
 
+/** Without any noise t is infinite, which Perfherder stores as 1000. */
+static double shown_t(const struct detected *d)
+{
+    return isinf(d->t) ? 1000 : d->t;
+}
+
 static void add_change(struct table *table, const struct timeline *t, const struct detected *d)
 {
     AUTO(buf_fini) struct buf cell = {0};
@@ -197,7 +203,7 @@ static void add_change(struct table *table, const struct timeline *t, const stru
     table_cell(table, cell.len ? buf_str(&cell) : "-", 0);
     buf_clear(&cell);
     if (d->is_perfherder)
-        buf_printf(&cell, isinf(d->t) ? "t inf" : "t %.1f", d->t);
+        buf_printf(&cell, "t %.1f", shown_t(d));
     buf_adds(&cell, d->is_alert ? ", alerts" : d->is_perfherder ? ", no alert" : "sees none");
     table_cell(table, buf_str(&cell), 0);
     buf_clear(&cell);
@@ -250,6 +256,10 @@ static void write_advice(const struct imported *i, const struct import_outcome *
         style_paragraph(out, s, 2,
                         "bisectctl run --good A --bad B, with A..B of a RANGE above and the flags "
                         "of your earlier runs, finds the commit.");
+    if (i->is_unnamed)
+        style_paragraph(out, s, 2,
+                        "The file does not say which metric this is, so it is called value here: "
+                        "--metric NAME is needed to store it.");
     if (o->is_unknown) {
         AUTO(buf_fini) struct buf text = {0};
         buf_printf(&text,
@@ -290,7 +300,7 @@ static json *perfherder_json(const struct timeline *t, const struct detected *d)
     if (!d->is_perfherder)
         return json_new_null();
     json *o = json_put(json_new_object(), "revision", json_new_string(revision_at(t, d->t_at)));
-    json_put(o, "t", json_new_real(isinf(d->t) ? 1000 : d->t)); /* as Perfherder stores it */
+    json_put(o, "t", json_new_real(shown_t(d)));
     return json_put(o, "alert", json_new_bool(d->is_alert));
 }
 

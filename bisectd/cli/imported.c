@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum { HEX = 40, SHOWN_NAMES = 8, BLOCK = 64 * KIB, MAP_BYTES_MOST = 256 * MIB };
-#define HOST_DEFAULT "ci"
+#define HOST_DEFAULT   "ci"
+#define METRIC_UNNAMED "value" /* what nothing is stored by */
 
 void imported_fini(struct imported *i)
 {
@@ -367,12 +368,15 @@ static enum err_code sort_out(const struct options *o, const struct answers *all
     struct readings *r = &out->readings;
     /* Equal names are one pointer, also where flags give them. */
     const char *here = readings_name(r, platform_here()), *ci = readings_name(r, HOST_DEFAULT);
+    const char *value = readings_name(r, METRIC_UNNAMED);
 
     for (size_t i = 0; i < r->n; i++) {
         const struct reading *x = &r->items[i];
         const struct answer *a = answer_of(all, x->revision);
         struct imported_series names = {.metric = x->metric, .platform = here, .host = ci};
         struct imported_series *s = NULL;
+        if (!*x->metric && o->dry_run)
+            names.metric = value;
         if (*x->platform)
             names.platform = x->platform;
         if (*x->host)
@@ -388,6 +392,7 @@ static enum err_code sort_out(const struct options *o, const struct answers *all
         }
         if (series_at(out, &names, &s, e))
             return e->code;
+        out->is_unnamed |= !*x->metric && !o->metric;
         add_point(s, x, a);
         out->n_points++;
     }
@@ -447,25 +452,40 @@ static void settle(struct imported_series *s)
     mem_free(all);
 }
 
+/** What most of the rows lack; NULL: none was refused. */
+static const struct reject *main_reject(const struct readings *r)
+{
+    const struct reject *most = NULL;
+
+    for (size_t k = 0; k < r->n_rejects; k++)
+        if (!most || r->rejects[k].n > most->n)
+            most = &r->rejects[k];
+    return most;
+}
+
 /* Nothing to import is an error; what stands in its way most often is the hint. */
 static enum err_code check_some(const struct imported *i, const char *path, struct err *e)
 {
     const struct readings *r = &i->readings;
-    const struct reject *most = NULL;
+    const struct reject *most = main_reject(r);
+    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     AUTO(buf_fini) struct buf columns = {0};
 
     if (i->n_points)
         return ERR_OK;
-    for (size_t k = 0; k < r->n_rejects; k++)
-        if (!most || r->rejects[k].n > most->n)
-            most = &r->rejects[k];
-    err_set(e, ERR_INVALID, "none of the %zu rows of %s is a point", r->n_rows,
-            strcmp(path, "-") == 0 ? "standard input" : path);
     for (size_t k = 0; k < r->columns.n; k++)
         buf_printf(&columns, "%s%s", k ? ", " : "", r->columns.items[k]);
+    const char *names = columns.len ? buf_str(&columns) : "none";
+    if (r->n_rows == 0) {
+        err_set(e, ERR_INVALID, "%s has no rows", shown);
+        return err_hint(e, "Columns: %s", names);
+    }
+    err_set(e, ERR_INVALID, "none of the %zu rows of %s is a point", r->n_rows, shown);
+    if (r->no_column)
+        return err_hint(e, "--where: there is no column %s. Columns: %s", r->no_column, names);
     if (most)
         return err_hint(e, "%zu: %s; first in row %zu. Columns: %s", most->n, most->reason,
-                        most->line, columns.len ? buf_str(&columns) : "none");
+                        most->line, names);
     return err_hint(e, "%zu were passed over by --where.", r->n_passed_over);
 }
 

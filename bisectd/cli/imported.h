@@ -19,6 +19,7 @@ struct imported {
     char *project_file; /* NULL: a name was given, or nothing */
     struct readings readings;
     size_t n_points;
+    bool is_unnamed; /* nobody says which metric some of it is: no more than a dry run */
     size_t n;
     struct imported_series *items; /* in order of first appearance */
 };

@@ -44,6 +44,29 @@ json '.rejects | length == 3 and ([.[]] == [1, 1, 1])'
 run 0 bisectctl history "${there[@]}" --json
 json '.items == []'
 
+claim "a file that names no metric can be looked at, and is stored under a name that is given"
+{
+    echo revision,time,value
+    awk '{printf "%s,2026-11-%02dT%02d:00:00Z,%s\n", $1, 1 + $2 / 24, $2 % 24, $2 < 71 ? 100 : 200}' "$work/points"
+} >"$work/plain.csv"
+run 0 bisectctl import "$work/plain.csv" --project line --dry-run
+says 'is called value here: *$|metric NAME is needed to store it'
+says 't 1000.0, alerts'
+run 0 bisectctl import "$work/plain.csv" --project line --dry-run --json
+json '.series[0].metric == "value" and .series[0].changes[0].perfherder.t == 1000'
+run 2 bisectctl import "$work/plain.csv" --project line "${there[@]}"
+says 'does not say which metric'
+
+claim "values that nothing can be computed with are rejected, and posted they are refused"
+{ cat "$work/plain.csv"; echo "$answer,2026-11-09T00:00:00Z,1e308"; echo "$answer,2026-11-09T00:00:00Z,-1.7e308"; } >"$work/huge.csv"
+run 0 bisectctl import "$work/huge.csv" --project line --dry-run
+says 'rejected 2: the value is over the limit of 1e100 .first in row 62'
+jq -n --arg r "$answer" '{project: "line", metric: "startup", platform: "linux-x64", host: "h",
+    points: [{revision: $r, at: "2026-11-09T00:00:00.000Z", value: 1e308}]}' >"$work/huge.json"
+curl -sS --unix-socket "$(socket_of "$data")" -H 'Content-Type: application/json' --data @"$work/huge.json" \
+    http://localhost/api/v1/points >"$out"
+says 'points\[0\].value: 1e308 is over the limit of 1e100'
+
 claim "both detectors see the change, and the range suggested has the culprit"
 run 0 bisectctl import "$work/ci.csv" --project line --where metric=startup "${there[@]}" --json
 json '.added == 60 and .known == 0 and (.series | length) == 1'
@@ -128,6 +151,12 @@ json '.items[-1] | .value == .15 and .environment.host == "import:bench"'
 json '.items[-1].at[:19] == $at' --arg at "$(TZ=UTC git -C "$line" log -1 --date=format-local:%Y-%m-%dT%H:%M:%S --format=%cd bad)"
 
 claim "mistakes are told apart"
+head -n 1 "$work/ci.csv" >"$work/head.csv"
+run 2 bisectctl import "$work/head.csv" --project line --dry-run
+says 'head.csv has no rows'
+says_not 'where'
+run 2 bisectctl import "$work/ci.csv" --project line --dry-run --where nocol=x
+says 'there is no column nocol. Columns: Revision, Time'
 run 2 bisectctl import "$work/nowhere.csv" --project line
 says "nowhere.csv"
 run 2 bisectctl import "$work/ci.csv" --project line --where metric "${there[@]}"
