@@ -8,6 +8,7 @@
 #include <strings.h>
 
 enum { DIGITS_MOST = 18, WORD_BYTES = 16 };
+static const double most = 9007199254740992; /* 2^53: whole numbers up to it are exact */
 
 /* clang-format off */
 static const struct unit {
@@ -112,6 +113,32 @@ static const char *next_number(const char *start, const char *s)
     return s;
 }
 
+/** Whether a minus sign stands before the number at `s`; a hyphen of words or of a range is none.
+ */
+static bool is_negative(const char *start, const char *s)
+{
+    static const char *const signs[] = {"-", "\xE2\x88\x92"};
+
+    for (size_t i = 0; i < LEN(signs); i++) {
+        size_t n = strlen(signs[i]);
+        if ((size_t)(s - start) < n || memcmp(s - n, signs[i], n) != 0)
+            continue;
+        const char *sign = s - n;
+        return sign == start || !(isalnum((unsigned char)sign[-1]) || sign[-1] == '-');
+    }
+    return false;
+}
+
+static enum err_code check_size(const struct total_claim *c, const struct quantity *total,
+                                struct err *e)
+{
+    if (c->count <= most && c->count * c->mean_ms <= most && total->value * total->unit->ms <= most)
+        return ERR_OK;
+    return err_set(
+        e, ERR_INVALID,
+        "a count, or a total in ms, is over the limit of 2^53 (some 9,007,199,254,740 s)");
+}
+
 static void judge(struct total_claim *c, const struct quantity *mean, const struct quantity *total)
 {
     double slack = c->count * mean->half_step * mean->unit->ms;
@@ -137,6 +164,11 @@ enum err_code total_claim_read(const char *text, struct total_claim *out, struct
     size_t n_counts = 0, n_times = 0;
 
     for (const char *before = text, *s = next_number(text, text); *s; s = next_number(text, s)) {
+        if (is_negative(text, s))
+            return err_set(e, ERR_INVALID,
+                           "\"-%.20s\" begins below zero, which no count and no "
+                           "time is",
+                           s);
         struct quantity q = {.is_total = speaks_of(before, s, total_words),
                              .is_mean = speaks_of(before, s, mean_words)};
         if (!take_number(&s, &q))
@@ -158,11 +190,14 @@ enum err_code total_claim_read(const char *text, struct total_claim *out, struct
     size_t total = times[0].is_total && !times[1].is_total ? 0 : 1;
     if (times[0].is_mean != times[1].is_mean)
         total = times[0].is_mean ? 1 : 0;
-    *out = (struct total_claim){.count = count.value,
-                                .mean_ms = times[1 - total].value * times[1 - total].unit->ms,
-                                .claimed = times[total].value,
-                                .claimed_unit = times[total].unit->name,
-                                .claimed_name = times[total].unit->plural};
-    judge(out, &times[1 - total], &times[total]);
+    struct total_claim c = {.count = count.value,
+                            .mean_ms = times[1 - total].value * times[1 - total].unit->ms,
+                            .claimed = times[total].value,
+                            .claimed_unit = times[total].unit->name,
+                            .claimed_name = times[total].unit->plural};
+    if (check_size(&c, &times[total], e))
+        return ERR_INVALID;
+    judge(&c, &times[1 - total], &times[total]);
+    *out = c;
     return ERR_OK;
 }

@@ -24,7 +24,8 @@ struct total_claim {
  * one beside "mean", "average" or "each" is the mean, or the one after "total", "sum" or "=" the
  * total; else the total is the second.
  *
- * Errors: ERR_INVALID where there are not exactly these three.
+ * Errors: ERR_INVALID where there are not exactly these three, one is below zero, or the count or a
+ * total in ms is over 2^53.
  */
 MUST_CHECK enum err_code total_claim_read(const char *text, struct total_claim *out, struct err *e);
 

@@ -22,10 +22,15 @@ static const struct {
     {"174,993 x 143 ms = 25,112 s", 174993, 25023999, false, NULL},
     {"174,993 x 143.0 ms = 25,111 s", 174993, 25023999, false, NULL}, /* but not of 143.0 */
     {"10 x 0.5 s = 5 ms", 10, 5000, false, "seconds"},
+    {"- 10 x 0.5 s = 5 s", 10, 5000, true, NULL},               /* an item of a list */
+    {"a SELECT-10 x 0.5 s = 5 s", 10, 5000, true, NULL},        /* a hyphen */
+    {"9007199254740992 x 1 ms = 9007199254740.992 s", 9007199254740992, 9007199254740992, true, NULL},
     {"sqlite3 ran 10 times, mean 200 ms, sum 2 s", 10, 2000, true, NULL},
 };
 static const char *const none[] = {"", "nothing here", "174,993 x 143 ms", "10 x 5 = 50", "10 20 x 5 ms = 3 s",
-                                   "143 ms, 417 s, 3 h, 12 times", "9999999999999999999 x 1 ms = 1 s"};
+                                   "143 ms, 417 s, 3 h, 12 times", "9999999999999999999 x 1 ms = 1 s",
+                                   "99999999999999999 x 99999999999999 ms = 417 s", "9007199254740994 x 1 ms = 1 s", "5 x 3 ms = 99999999999 d",
+                                   "-5 x 3 ms = -15 s", "5 x 3 ms = -15 ms", "5 x (-3) ms = 15 ms", "5 x \xE2\x88\x92" "3 ms = 15 ms"};
 /* clang-format on */
 
 START_TEST(judges)
