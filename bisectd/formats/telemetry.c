@@ -16,6 +16,7 @@ const char *const reject_names[REJECT_COUNT_OF] = {
     [REJECT_BAD_COUNTS] = "bad_counts", [REJECT_COUNT] = "count_not_positive",
     [REJECT_NEGATIVE] = "negative_total", [REJECT_ABSURD] = "absurd_number",
     [REJECT_TEXT] = "nul_in_text", [REJECT_OUTLASTS] = "longer_than_session",
+    [REJECT_THREAD] = "unknown_thread",
     [REJECT_BELOW_THRESHOLD] = "below_threshold",
 };
 const char *const reject_words[REJECT_COUNT_OF] = {
@@ -34,6 +35,7 @@ const char *const reject_words[REJECT_COUNT_OF] = {
     [REJECT_ABSURD] = "statement: a number over 2^31",
     [REJECT_TEXT] = "statement: a NUL in its text",
     [REJECT_OUTLASTS] = "statement: longer on the main thread than the session",
+    [REJECT_THREAD] = "statement: of neither mainThread nor otherThreads",
     [REJECT_BELOW_THRESHOLD] = "statement: faster than any slow statement",
 };
 
@@ -363,7 +365,9 @@ static enum reject read_thread(struct telemetry_reader *r, enum sql_thread threa
         enum reject text = read_text(r, m.key);
         if (text == REJECT_NOT_JSON)
             return text;
-        if (read_counts(&m, &s.count, &s.total_ms))
+        if (thread == SQL_THREAD_COUNT)
+            s.fault = REJECT_THREAD;
+        else if (read_counts(&m, &s.count, &s.total_ms))
             s.fault = fault_of(&s);
         if (text)
             s.fault = text;
@@ -373,10 +377,17 @@ static enum reject read_thread(struct telemetry_reader *r, enum sql_thread threa
     }
 }
 
+/** A thread that nobody knows is passed over, and so many statements of it. */
+static enum reject pass_over_thread(struct telemetry_reader *r, const struct skim_member *section)
+{
+    return section->type == '{' ? read_thread(r, SQL_THREAD_COUNT, section) : REJECT_NONE;
+}
+
 static enum reject read_sections(struct telemetry_reader *r, const struct skim_member *slow_sql)
 {
     struct skim_member threads[SQL_THREAD_COUNT] = {{.type = 'n'}, {.type = 'n'}};
     const char *p = slow_sql->value.s + 1, *end = slow_sql->value.s + slow_sql->value.n;
+    enum reject fault = REJECT_NONE;
 
     if (slow_sql->type != '{')
         return REJECT_BAD_SLOW_SQL;
@@ -391,9 +402,11 @@ static enum reject read_sections(struct telemetry_reader *r, const struct skim_m
             threads[SQL_MAIN] = m;
         else if (skim_is(m.key, KEY("otherThreads")))
             threads[SQL_OTHER] = m;
+        else if ((fault = pass_over_thread(r, &m)) != REJECT_NONE)
+            return fault;
     }
     for (unsigned i = 0; i < SQL_THREAD_COUNT; i++) {
-        enum reject fault = read_thread(r, (enum sql_thread)i, &threads[i]);
+        fault = read_thread(r, (enum sql_thread)i, &threads[i]);
         if (fault)
             return fault;
     }

@@ -27,7 +27,7 @@
 
 #include "formats/skim.h"
 
-enum sql_thread { SQL_MAIN, SQL_OTHER, SQL_THREAD_COUNT };
+enum sql_thread { SQL_MAIN, SQL_OTHER, SQL_THREAD_COUNT /* of neither: a fault */ };
 extern const char *const sql_thread_names[SQL_THREAD_COUNT]; /* "main", "other" */
 
 /** Why a document, or one statement of it, does not count. The names are part of the output. */
@@ -51,6 +51,7 @@ enum reject {
     REJECT_TEXT,            /* a NUL in its text, which no statement has */
     REJECT_OUTLASTS,        /* on the main thread, and longer than the whole session (sessionLength or
                                uptime), a tenth of that and two minutes */
+    REJECT_THREAD,          /* of a thread that is neither mainThread nor otherThreads */
     REJECT_BELOW_THRESHOLD, /* a total that slow statements cannot have: under 50 ms each on the
                                main thread, under 100 ms on others */
     REJECT_COUNT_OF

@@ -35,7 +35,10 @@ static const struct {
     {"null threads", "{\"payload\":{\"slowSQL\":{\"mainThread\":null,\"otherThreads\":null}}}", ""},
     {"empty threads", "{\"payload\":{\"slowSQL\":{\"mainThread\":{},\"otherThreads\":{}}}}", ""},
     {"one thread missing", "{\"payload\":{" ONE "}}", ONE_IS},
-    {"mainThreadSQL is no key", "{\"payload\":{\"slowSQL\":{\"mainThreadSQL\":{\"A\":[1,90]}}}}", ""},
+    {"mainThreadSQL is no key", "{\"payload\":{\"slowSQL\":{\"mainThreadSQL\":{\"A\":[1,90]}}}}", "neither A unknown_thread;"},
+    {"of a thread that nobody knows each statement is passed over", "{\"payload\":{\"slowSQL\":{\"weird\":{\"A\":[1,90],\"B\":7},\"mainThread\":{\"A\":[1,90]},\"version\":4}}}",
+     "neither A unknown_thread;neither B unknown_thread;main A 1 90;"},
+    {"an unknown thread that is broken", "{\"payload\":{\"slowSQL\":{\"weird\":{\"A\\x\":[1,90]}}}}", "!not_json"},
 
     {"start-up is part of it", "{\"payload\":{" ONE ",\"slowSQLStartup\":{\"mainThread\":{\"A\":[1,90],\"B\":[1,80]}}}}", ONE_IS},
     {"start-up before it", "{\"payload\":{\"slowSQLStartup\":{\"mainThread\":{\"A\":[1,90]}}," ONE "}}", ONE_IS},
@@ -109,7 +112,9 @@ static void render(const struct telemetry *t, struct buf *out)
     }
     for (size_t i = 0; i < t->n; i++) {
         const struct slow_statement *s = &t->statements[i];
-        buf_printf(out, "%s %.*s ", sql_thread_names[s->thread], (int)s->sql.n, s->sql.s);
+        buf_printf(out, "%s %.*s ",
+                   s->thread == SQL_THREAD_COUNT ? "neither" : sql_thread_names[s->thread],
+                   (int)s->sql.n, s->sql.s);
         if (s->fault)
             buf_printf(out, "%s;", reject_names[s->fault]);
         else
