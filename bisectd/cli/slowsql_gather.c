@@ -170,6 +170,16 @@ static enum err_code take_reduced(struct hand *h, const struct slowsql_line *lin
     return ERR_OK;
 }
 
+/** Documents do not say which group they are of; only lines that were reduced do. */
+static enum err_code check_groups(const struct slowsql_question *q, struct err *e)
+{
+    if (!q->is_pair || q->n_groups)
+        return ERR_OK;
+    err_set(e, ERR_INVALID, "--before-build and --after-build are missing");
+    return err_hint(e, "As in --before-build ..20130622 --after-build 20130623..; only lines that "
+                       "`slowsql reduce` wrote have groups of their own.");
+}
+
 /** One that begins with a bracket and is no such line is a document that is none. */
 static enum err_code take_line(struct hand *h, const struct chunk *c, struct span text,
                                struct err *e)
@@ -181,8 +191,10 @@ static enum err_code take_line(struct hand *h, const struct chunk *c, struct spa
     if (first == end)
         return ERR_OK;
     if (*first != '[' || slowsql_line_parse(text.s, text.n, &line, &no_line)) {
-        take_document(h, c, text);
-        return ERR_OK;
+        enum err_code code = check_groups(h->team->in->question, e);
+        if (!code)
+            take_document(h, c, text);
+        return code;
     }
     enum err_code rc = take_reduced(h, &line, e);
     if (rc)
@@ -443,6 +455,8 @@ enum err_code gather(const struct gather_input *in, struct gathered **out, struc
     if (rc)
         return rc;
     rc = check_whole(all, e);
+    if (!rc && !all->is_reduced)
+        rc = check_groups(in->question, e);
     if (rc)
         return rc;
     settle(all);

@@ -220,11 +220,7 @@ static int run_compare(const struct options *o)
 
     if (slowsql_question_of(o, &q, &e))
         return fail(o, &e);
-    if (q.n_groups == 0) {
-        err_set(&e, ERR_INVALID, "--before-build and --after-build are missing");
-        err_hint(&e, "As in --before-build ..20130622 --after-build 20130623..");
-        return fail(o, &e);
-    }
+    q.is_pair = true;
     struct gather_input in = slowsql_input_of(o, &q);
     in.wants_clients = true;
     if (gather(&in, &g, &e) || sheet_of(g->tally, SHEET_PAIR, &f.sheet, &e))
@@ -260,11 +256,12 @@ const struct command command_slowsql_compare = {
     .words = "[FILE]...",
     .most_words = OPTIONS_WORDS,
     .summary = "did slow SQL in the field change between two groups of reports",
-    .about = "Slow time in 1,000 hours of use (a report, where reports do not say how long they "
-             "lasted), before and after, with a 95 % interval of their ratio by a bootstrap over "
-             "clients, and a verdict: regressed, improved, same, inconclusive. Of what "
-             "`slowsql reduce` wrote there are only the sums. Exit status: 0 decided, 4 "
-             "inconclusive, 6 as --fail-on says, 1 failed, 2 usage; all rows together decide.",
+    .about =
+        "Slow time in 1,000 hours of use (a report, where reports do not say how long they "
+        "lasted), before and after, with a 95 % interval of their ratio by a bootstrap over "
+        "clients, and a verdict: regressed, improved, same, inconclusive. What `slowsql reduce` "
+        "wrote has its groups from `slowsql map`, and only sums. Exit status: 0 decided, 4 "
+        "inconclusive, 6 as --fail-on says, 1 failed, 2 usage; all rows together decide.",
     .example =
         "bisectctl slowsql compare --before-build ..20130622 --after-build 20130623.. "
         "--submitted 20130621..20130624 --channel nightly --db formhistory.sqlite pings.gz\n",

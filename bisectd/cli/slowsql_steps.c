@@ -145,7 +145,8 @@ static int run_reduce(const struct options *o)
     AUTO(buf_fini) struct buf text = {0};
     struct err e = {0};
 
-    if (slowsql_each_line(o, reduce_line, &r, &e) || sheet_of(t, SHEET_AS_FOUND, &sheet, &e))
+    enum sheet_kind kind = o->json ? SHEET_AS_FOUND : SHEET_PART;
+    if (slowsql_each_line(o, reduce_line, &r, &e) || sheet_of(t, kind, &sheet, &e))
         return fail(o, &e);
     if (o->json) {
         AUTO(json_free) json *v = sheet_to_json(sheet, 0);

@@ -42,6 +42,7 @@ struct slowsql_question {
     unsigned threads;         /* 1 << enum sql_thread; 0: all */
     unsigned by;              /* 0: database, thread and statement */
     bool is_every_report;     /* count each report, not only the last one of its session */
+    bool is_pair;             /* before against after: by the groups, or those of reduced lines */
     size_t n_groups;          /* 0: one group "all", or one a build */
     struct slowsql_group groups[SLOWSQL_GROUPS];
 };

@@ -9,7 +9,7 @@ enum part { PART_GROUP, PART_DB, PART_THREAD, PART_STATEMENT };
 
 enum group_kind slowsql_groups_of(const struct slowsql_question *q)
 {
-    return q->n_groups ? GROUPS_PAIR : q->by & BY_BUILD ? GROUPS_BUILDS : GROUPS_ALL;
+    return q->is_pair || q->n_groups ? GROUPS_PAIR : q->by & BY_BUILD ? GROUPS_BUILDS : GROUPS_ALL;
 }
 
 /** False if the part is no string, or one with a NUL, which no key has. */
@@ -38,6 +38,21 @@ static enum group_kind kind_of(const struct buf *group)
     return build_id_stamp((struct span){name, group->len}) ? GROUPS_BUILDS : GROUPS_NONE;
 }
 
+/** The flag that says which reports are in a group; NULL: none does. */
+static const char *group_flag(const struct slowsql_question *q)
+{
+    static const char *const flags[SLOWSQL_GROUPS][2] = {{"--before-build", "--before-submitted"},
+                                                         {"--after-build", "--after-submitted"}};
+
+    for (size_t i = 0; i < q->n_groups; i++) {
+        if (!stretch_is_all(&q->groups[i].build))
+            return flags[i][0];
+        if (!stretch_is_all(&q->groups[i].submitted))
+            return flags[i][1];
+    }
+    return q->n_groups ? flags[0][0] : NULL;
+}
+
 /** What a reduced line cannot be asked for at all. */
 static enum err_code check_question(const struct slowsql_question *q, struct err *e)
 {
@@ -45,7 +60,7 @@ static enum err_code check_question(const struct slowsql_question *q, struct err
                        : !stretch_is_all(&q->submitted) ? "--submitted"
                        : !stretch_is_all(&q->build)     ? "--build"
                        : q->is_every_report             ? "--sessions every"
-                                                        : NULL;
+                                                        : group_flag(q);
 
     if (!flag)
         return ERR_OK;
@@ -57,9 +72,9 @@ static enum err_code check_question(const struct slowsql_question *q, struct err
 static enum err_code check_groups(const struct slowsql_question *q, enum group_kind kind,
                                   struct err *e)
 {
-    if (q->n_groups && kind != GROUPS_PAIR) {
+    if (q->is_pair && kind != GROUPS_PAIR) {
         err_set(e, ERR_INVALID, "the line is of neither group, before or after");
-        return err_hint(e, "Give --before-build and --after-build to `slowsql map` too.");
+        return err_hint(e, "Give --before-build and --after-build to `slowsql map`.");
     }
     if (q->by && (kind == GROUPS_BUILDS) != ((q->by & BY_BUILD) != 0)) {
         err_set(e, ERR_INVALID, "--by: the line is %s",

@@ -240,6 +240,27 @@ static int by_rank(const void *a, const void *b, void *sheet)
     return strcmp(x->cells, y->cells);
 }
 
+static bool is_below_zero(const struct sums *s)
+{
+    return s->count < 0 || s->total_ms < 0 || s->reports < 0 || s->used < 0;
+}
+
+/** Only where reports of sessions were taken off again, and only until what they had added comes
+ *  in from the other parts, may a sum be below zero. */
+static enum err_code check_signs(const struct tally *t, enum sheet_kind kind, const struct sheet *s,
+                                 struct err *e)
+{
+    for (size_t i = 0; i < tally_n(t); i++) {
+        const struct tally_row *row = tally_row(t, i);
+        if (!is_below_zero(&row->sums) || (kind == SHEET_PART && s->n_superseded > 0))
+            continue;
+        err_set(e, ERR_INVALID, "a sum of %.*s is below zero",
+                (int)(row->n_key < 150 ? row->n_key : 150), row->key);
+        return err_hint(e, "Lines that were mapped are missing, or one was changed.");
+    }
+    return ERR_OK;
+}
+
 static enum err_code take_all(const struct tally *t, struct sheet *s, struct err *e)
 {
     for (size_t i = 0; i < tally_n(t); i++) {
@@ -286,9 +307,8 @@ enum err_code sheet_of(const struct tally *t, enum sheet_kind kind, struct sheet
         return err_set(e, ERR_LIMIT, "a sum is over 2^63");
     s->rate = no_rate;
     s->rows = mem_array(tally_n(t) + 1, sizeof(*s->rows));
-    enum err_code rc = take_all(t, s, e);
-    if (rc)
-        return rc;
+    if (take_all(t, s, e) || check_signs(t, kind, s, e))
+        return ERR_INVALID;
     s->is_pair = kind == SHEET_PAIR || is_pair(s);
     if (s->is_pair) {
         order_pair(s);

@@ -48,10 +48,12 @@ struct sheet {
 void sheet_free(struct sheet *s);
 DEFINE_AUTO(struct sheet, sheet_free)
 
-enum sheet_kind { SHEET_AS_FOUND, SHEET_PAIR };
+/** SHEET_PART: as found, and some of what was mapped may be summed up elsewhere. */
+enum sheet_kind { SHEET_AS_FOUND, SHEET_PAIR, SHEET_PART };
 
-/** SHEET_AS_FOUND is a pair too if all groups have those names. ERR_INVALID: a key is none of ours;
- *  ERR_LIMIT: sums past 64 bits. */
+/** What is as found is a pair too if all groups have those names. ERR_INVALID: a key is none of
+ *  ours, or a sum is below zero, as it may be in a part that takes sessions off; ERR_LIMIT: sums
+ *  past 64 bits. */
 MUST_CHECK enum err_code sheet_of(const struct tally *t, enum sheet_kind kind, struct sheet **out,
                                   struct err *e);
 /** What a key is told by, without its group: where that begins. Pre: a key of ours. */

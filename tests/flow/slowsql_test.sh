@@ -52,6 +52,11 @@ json '.claims[0] | .total_ms == 25023999 and (.agrees | not) and .looks_like == 
 run 0 bisectctl slowsql report --claim '174,993 x 143 ms = 25,024 s' --json
 json '.claims[0].agrees'
 
+for claimed in '99999999999999999 x 99999999999999 ms = 417 s' '-5 x 3 ms = -15 s'; do
+    run 2 bisectctl slowsql report --claim "$claimed"
+    says '^bisectctl: --claim: .*(over the limit of 2\^53|below zero)'
+done
+
 claim "map, sort and reduce give what one process gives, byte for byte"
 bisectctl slowsql report "${filters[@]}" --json "$story" >"$work/whole.json"
 bisectctl slowsql report "${filters[@]}" --lines "$story" >"$work/whole.lines"
@@ -79,7 +84,7 @@ claim "groups of a comparison can be mapped too"
 bisectctl slowsql map "${filters[@]}" "${pair[@]}" "$work"/part.a? | LC_ALL=C sort | bisectctl slowsql reduce >"$work/pair.lines"
 bisectctl slowsql compare "${filters[@]}" "${pair[@]}" --json "$story" |
     jq '[.rows[] | [.statement, .before, .after, .ratio]]' >"$work/pair.want"
-run 4 bisectctl slowsql compare "${pair[@]}" --json "$work/pair.lines"
+run 4 bisectctl slowsql compare --json "$work/pair.lines"
 jq '[.rows[] | [.statement, .before, .after, .ratio]]' "$out" | cmp - "$work/pair.want"
 json '.total.interval == null and .total.verdict == "inconclusive"'
 
@@ -182,6 +187,9 @@ claim "one bad statement stops nothing, and is counted"
 ping() { # STATEMENTS_OF_THE_MAIN_THREAD [MINUTES]
     echo '{"payload":{"info":{"appBuildID":"20130620030201"},"simpleMeasurements":{"uptime":'"${2:-60}"'},"slowSQL":{"mainThread":'"$1"'}}}'
 }
+ping '{},"weird":{"S":[1,100],"T":[1,100]}' >"$work/thread.json"
+run 0 bisectctl slowsql report --json "$work/thread.json"
+json '.rejects == {unknown_thread: 2} and .rows == []'
 ping '{"a\u0000b":[1,100],"c":[1,100],"d":[1,9000000]}' >"$work/bad.json"
 run 0 bisectctl slowsql report --json "$work/bad.json"
 json '.rejects == {nul_in_text: 1, longer_than_session: 1} and (.rows | length == 1) and .total.before.total_ms == 100'
@@ -197,11 +205,32 @@ for flags in '--channel nightly' '--submitted 20130621..' '--build ..20130622' '
     run 2 bisectctl slowsql report $flags "$work/reduced.lines"
     says "reduced.lines: the line at byte 0: ${flags%% *}|reduced.lines: the line at byte [0-9]+: ${flags%% *}"
 done
-run 2 bisectctl slowsql compare "${pair[@]}" "$work/reduced.lines"
+run 2 bisectctl slowsql compare "$work/reduced.lines"
 says 'neither group'
+for flags in '--before-build ..20130621 --after-build 20130624..' '--before-submitted ..20130621 --after-submitted 20130624..'; do
+    # shellcheck disable=SC2086
+    run 2 bisectctl slowsql compare $flags "$work/pair.lines"
+    says "pair.lines: the line at byte 0: ${flags%% *} does not go with lines that were reduced"
+done
+run 2 bisectctl slowsql compare "$work/pair.lines" "$story"
+says 'before-build and --after-build are missing'
+run 2 bisectctl slowsql compare /dev/null
+says 'before-build and --after-build are missing'
 run 2 bisectctl slowsql report "$work/pair.lines" "$story"
 says 'differ in their groups'
 run 0 bisectctl slowsql report "$work/reduced.lines" "$story"
+
+claim "sums are parts of one where sessions meet apart from what they take off, and below zero nowhere else"
+grep '^\[null,"session"' "$work/all.map" | LC_ALL=C sort | bisectctl slowsql reduce >"$work/sessions.part"
+grep -v '^\[null,"session"' "$work/all.map" | LC_ALL=C sort | bisectctl slowsql reduce >"$work/rows.part"
+grep -q -- '-' <(cut -f 2- "$work/sessions.part") || fail "nothing is taken off"
+run 0 bisectctl slowsql report --json "$work/sessions.part" "$work/rows.part"
+cmp "$out" "$work/whole.json"
+run 2 bisectctl slowsql report "$work/sessions.part"
+says 'is below zero'
+printf '["all","d","main","S"]\t1\t-100\t1\t0\n' >"$work/negative.lines"
+run 2 bisectctl slowsql reduce "$work/negative.lines"
+says 'a sum of \["all","d","main","S"\] is below zero'
 
 claim "a line in brackets that is none of ours is told"
 { echo '[1,2]'; ping '{"c":[1,100]}'; } >"$work/bracket.json"

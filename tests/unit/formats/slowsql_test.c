@@ -264,8 +264,10 @@ static const struct {
     {{.by = BY_BUILD | BY_DB}, "[\"20130623030201\",\"a.db\",\"\",\"\"]", 1, GROUPS_BUILDS},
     {{.by = BY_BUILD | BY_DB}, "[\"all\",\"a.db\",\"\",\"\"]", -1, GROUPS_ALL},
     {{.by = BY_DB}, "[\"20130623030201\",null,null,null]", -1, GROUPS_BUILDS},
-    {{.n_groups = 2}, "[\"after\",\"a.db\",\"main\",\"A\"]", 1, GROUPS_PAIR},
-    {{.n_groups = 2}, "[\"all\",\"a.db\",\"main\",\"A\"]", -1, GROUPS_ALL},
+    {{.is_pair = true}, "[\"after\",\"a.db\",\"main\",\"A\"]", 1, GROUPS_PAIR},
+    {{.is_pair = true}, "[\"all\",\"a.db\",\"main\",\"A\"]", -1, GROUPS_ALL},
+    {{.is_pair = true, .n_groups = 2, .groups = {{.build = {0, 20130621235959}}}}, "[\"after\",\"a.db\",\"main\",\"A\"]", -1, GROUPS_NONE},
+    {{.is_pair = true, .n_groups = 2, .groups = {{.submitted = {0, 20130621235959}}}}, "[null,\"read\",\"\",\"\"]", -1, GROUPS_NONE},
     {{.by = 0}, "[\"all\",\"a.db\",\"main\",\"A\\u0000B\"]", -1, GROUPS_ALL},
     {{.by = 0}, "[\"all\",7,\"main\",\"A\"]", -1, GROUPS_ALL},
 };
