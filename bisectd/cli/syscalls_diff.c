@@ -70,6 +70,9 @@ static enum err_code question_read(const struct options *o, struct question *q, 
 {
     if (o->call && add_names(q, o->call, e))
         return ERR_INVALID;
+    if (o->path && !*o->path)
+        return err_set(e, ERR_INVALID,
+                       "--path: expected a pattern such as '*places.sqlite*', got \"\"");
     if (o->call) {
         q->calls = mem_array(q->names.n + 1, sizeof(*q->calls));
         for (size_t i = 0; i < q->names.n; i++)
@@ -200,6 +203,12 @@ static void write_rejects(const struct trace_logs sides[2], struct buf *out)
         out->len = start;
 }
 
+/** A log without lines does not say how it was made. */
+static bool lacks_files(const struct trace_logs *l)
+{
+    return l->tally.lines > 0 && !l->tally.has_files;
+}
+
 /** What whoever made the logs could do better. */
 static void write_advice(const struct options *o, const struct trace_diff *d,
                          const struct trace_logs sides[2], struct buf *out)
@@ -217,7 +226,7 @@ static void write_advice(const struct options *o, const struct trace_diff *d,
     if (sides[0].tally.summed || sides[1].tally.summed)
         buf_adds(out, "\nA table of strace -c has no files, and its times are those in the "
                       "system unless it was made with -w.\n");
-    else if (!sides[0].tally.has_files || !sides[1].tally.has_files)
+    else if (lacks_files(&sides[0]) || lacks_files(&sides[1]))
         buf_adds(out, "\nFiles are told by the calls that open them, as far as these are in the "
                       "logs; strace -y would tell each one.\n");
     if (has_waits)

@@ -257,7 +257,12 @@ static bool is_like_time(const char *p, const char *end)
 {
     p += p < end && (*p == '-' || *p == '+');
     bool is_word = end - p == 3 && (memcmp(p, "nan", 3) == 0 || memcmp(p, "inf", 3) == 0);
-    return is_word || (p < end && p[strspn(p, "0123456789.")] == '>');
+    size_t n = is_word ? 0 : strspn(p, "0123456789.");
+    if (n > 0 && (p[n] == 'e' || p[n] == 'E')) {
+        n += p[n + 1] == '-' || p[n + 1] == '+' ? 2 : 1;
+        n += strspn(p + n, "0123456789");
+    }
+    return is_word || (p < end && p[n] == '>');
 }
 
 /** " <0.000592>" at the line's end, which is moved in front of it; -1 if there is none. */

@@ -107,6 +107,9 @@ json '.after.selected == 400 and .after.rejects == {}'
 run 0 bisectctl syscalls diff before bare
 says 'strace -y'
 
+run 0 bisectctl syscalls diff /dev/null after
+says_not 'strace -y'
+
 claim "one log of all processes, in a file or from a terminal, tells the same"
 traced -f -y -o f.log -e trace=fsync bash -c 'hundred 3'
 traced -f -y -e trace=fsync bash -c 'hundred 3' 2>terminal.log
@@ -178,6 +181,8 @@ run 2 bisectctl syscalls diff before nothing
 says 'holds no files'
 run 2 bisectctl syscalls diff before after --call 'fsync;rm'
 says '\-\-call: expected names'
+run 2 bisectctl syscalls diff before after --path ''
+says '\-\-path: expected a pattern'
 run 2 bisectctl syscalls diff before
 run 0 bisectctl syscalls diff before after --path 'places.sqlite'
 says 'the whole path has to match'

@@ -64,8 +64,8 @@ static void tell_sum(void *context, const struct strace_sum *s)
 /** Rejects that are not nothing: " unknown=2". */
 static void show_rejects(const struct strace_tally *t, struct buf *out)
 {
-    static const char *const names[STRACE_REJECT_COUNT] = {"unknown",      "cut",    "long",
-                                                           "no-beginning", "no-end", "no-room", "odd-time"};
+    static const char *const names[STRACE_REJECT_COUNT] = {
+        "unknown", "cut", "long", "no-beginning", "no-end", "no-room", "odd-time"};
 
     for (int i = 0; i < STRACE_REJECT_COUNT; i++)
         if (t->rejects[i])
@@ -124,6 +124,8 @@ static const struct {
     /* Results */
     {"a time below nothing", "fsync(3) = 0 <-5.0>\n", "0 fsync(3) 0\nodd-time=1\n"},
     {"a time that is no number", "fsync(3) = 0 <nan>\n", "0 fsync(3) 0\nodd-time=1\n"},
+    {"a time with an exponent", "fsync(3) = 0 <1e5>\nfsync(3) = 0 <1.5E-05>\n", "0 fsync(3) 0\n0 fsync(3) 0\nodd-time=2\n"},
+    {"a name that begins like one", "fsync(3) = 0 <1e5x>\n", "0 fsync(3) 0\n"},
     {"a time with two points", "fsync(3) = 0 <1.2.3>\n", "0 fsync(3) 0\nodd-time=1\n"},
     {"a time past what fits", "fsync(3) = 0 <99999999999999999999.5>\n", "0 fsync(3) 0\nodd-time=1\n"},
     {"the longest time that fits", "fsync(3) = 0 <9000000000.000000001>\n", "0 fsync(3) 0 took 9000000000000000001\n"},
