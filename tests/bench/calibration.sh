@@ -68,7 +68,7 @@ if [ ! -e "$dir/falsified" ]; then
     echo "calibration: $n bisections"
     for ((i = 1; i <= n; i++)); do
         [ -z "$(store "SELECT 1 FROM bisections WHERE metric = 'm$i' LIMIT 1")" ] || continue
-        printf '{"project": "line", "metric": "m%d", "good": "good", "bad": "bad", "seed": %d}' $i $i |
+        printf '{"project": "line", "metric": "m%d", "good": "good", "bad": "bad", "seed": %d, "no_explain": true}' $i $i |
             curl -sS --fail --unix-socket "$dir/data/socket" -H 'Content-Type: application/json' --data-binary @- \
                 http://localhost/api/v1/bisections >/dev/null
     done

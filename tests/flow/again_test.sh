@@ -62,9 +62,9 @@ api "$store" POST "/api/v1/bisections/$id/cancel"
 stop "$daemon"
 
 claim "Ctrl-C exits 130 and the next run goes on from there"
-slow="sleep 0.8; $noisy"
+slow="sleep 0.3; $noisy"
 mkfifo "$work/progress"
-env --default-signal=INT bisectctl run --repo "$line" --good good --bad bad --store "$work/resumed" \
+env --default-signal=INT bisectctl run --no-explain --repo "$line" --good good --bad bad --store "$work/resumed" \
     --measure "$slow" --metric value:worse=up --seed 5 --json >"$out" 2>"$work/progress" </dev/null &
 pid=$!
 started+=("$pid")
@@ -91,7 +91,7 @@ json '.matches'
 claim "two runs on one repository at once are one search; the second says that it attached"
 slow="sleep 0.2; $noisy"
 mkfifo "$work/first-progress"
-bisectctl run --repo "$line" --good good --bad bad --store "$work/shared" --measure "$slow" \
+bisectctl run --no-explain --repo "$line" --good good --bad bad --store "$work/shared" --measure "$slow" \
     --metric value:worse=up --seed 6 --json >"$work/first.json" 2>"$work/first-progress" </dev/null &
 pid=$!
 started+=("$pid")

@@ -19,7 +19,7 @@ of_docs() { # TABLE STORE [CONDITION]: how many rows of it are about documentati
 
 claim "commits of documentation cost no run, and the report says how many there are"
 run 0 bisectctl run --repo "$work/demo" --good v1.0 --bad main --build "make -s" --artifact notes \
-    --measure './notes "$BISECTD_OUT/notes.db"' --metric wall --store "$work/plain"
+    --measure './notes "$BISECTD_OUT/notes.db"' --metric wall --no-explain --store "$work/plain"
 says "culprit: ${answer:0:10}"
 says "excluded +[0-9]+ commits?: [0-9]+ build to the same bytes, [0-9]+ looks? like documentation and costs? no run"
 [ "$(of_docs samples "$work/plain")" = 0 ] || fail "documentation was measured"
@@ -36,7 +36,7 @@ build: {steps: ["make -s"], artifacts: [notes]}
 metrics:
   wall: {kind: wall, command: "./notes \$BISECTD_OUT/notes.db"}
 YAML
-run 0 bisectctl run --project "$work/demo.yml" --metric wall --good v1.0 --bad main --store "$work/paths"
+run 0 bisectctl run --project "$work/demo.yml" --metric wall --good v1.0 --bad main --no-explain --store "$work/paths"
 says "culprit: ${answer:0:10}"
 says "$n_docs touch nothing the build reads"
 [ "$(of_docs samples "$work/paths")" = 0 ] || fail "documentation was measured"

@@ -31,7 +31,8 @@ run 0 bisectctl calibration "${client[@]}"
 
 ids=()
 for ((i = 1; i <= n; i++)); do
-    jq -n --arg metric m$i '{project: "line", metric: $metric, good: "good", bad: "bad", seed: 1}' >"$work/request.json"
+    jq -n --arg metric m$i '{project: "line", metric: $metric, good: "good", bad: "bad", seed: 1,
+        no_explain: true}' >"$work/request.json"
     api "$data" POST /api/v1/bisections "@$work/request.json"
     [ "$http" = 201 ] || fail "status $http"
     ids+=("$(field .id)")
@@ -73,7 +74,7 @@ take() { # WORKER HOST [PLATFORM]
 until [ "$(sqlite3 "$data/bisectd.db" "SELECT count(*) FROM tasks WHERE state = 'queued' AND when_idle")" = 2 ]; do
     api "$data" GET /healthz
 done
-jq -n '{project: "line", metric: "m1", good: "good", bad: "bad", seed: 9, fresh: true}' >"$work/request.json"
+jq -n '{project: "line", metric: "m1", good: "good", bad: "bad", seed: 9, fresh: true, no_explain: true}' >"$work/request.json"
 api "$data" POST /api/v1/bisections "@$work/request.json"
 wanted=$(field .id)
 until [ "$(sqlite3 "$data/bisectd.db" "SELECT count(*) FROM tasks WHERE state = 'queued' AND NOT when_idle")" = 1 ]; do

@@ -83,7 +83,7 @@ cmp "$work/one.decisions" "$work/two.decisions" || fail "decisions differ"
 
 claim "text for people goes to stdout, progress to stderr"
 run 0 bisectctl run --repo "$line" --good good --bad bad --measure 'cat level' --metric value:worse=up \
-    --store "$work/text"
+    --no-explain --store "$work/text"
 grep -q "${answer:0:10}" "$out" || fail "no culprit on stdout"
 grep -q "Count to 13" "$out" || fail "no subject on stdout"
 

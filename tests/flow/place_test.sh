@@ -21,7 +21,9 @@ is_culprit "$answer"
 serve --data-dir "$short" --listen none --workers 1
 [ -S "$short/socket" ] || fail "no socket in the store"
 run 0 bisectctl list --coordinator "unix:$short/socket" --json
-run 0 bisect-worker --coordinator "unix:$short/socket" --work-dir "$work/$odd/worker" --platform other --tag x --once
+run 0 bisectctl submit --coordinator "unix:$short/socket" --repo "$repo" --good good --bad bad --metric exit \
+    --measure "$is_good_level" --platform other
+run 0 bisect-worker --coordinator "unix:$short/socket" --work-dir "$work/$odd/worker" --platform other --once
 stop "$daemon"
 wait_for_store "$short"
 rm -rf "$short"

@@ -9,7 +9,7 @@ noisy="$BISECTD_SUPPORT/noise \$(cat level) 0.5"
 inner() { # REPO GOOD BAD ARGUMENT...: a bisection of a part; sets $inner and $n_runs
     local repo=$1 good=$2 bad=$3
     shift 3
-    run 0 bisectctl run --repo "$repo" --good "$good" --bad "$bad" --json --store "$store" "$@"
+    run 0 bisectctl run --no-explain --repo "$repo" --good "$good" --bad "$bad" --json --store "$store" "$@"
     is_culprit "$answer"
     inner=$(field .id)
     n_runs=$(field .cost.runs)
