@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "search/series.h"
 #include "store/points.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,25 @@ static bool is_usable(const struct metric *m, double value)
     return !metric_kinds[m->kind].is_rate || value == 0 || value == 1;
 }
 
+/* One slip of whoever wrote the series says more than all that the search could measure. */
+static double limit_of(const struct point_list *l)
+{
+    double *values = mem_array(l->n + 1, sizeof(*values));
+
+    for (size_t i = 0; i < l->n; i++)
+        values[i] = l->items[i].value;
+    double limit = series_limit(values, l->n);
+    mem_free(values);
+    return limit;
+}
+
 static void drop_unusable(const struct metric *m, struct point_list *l)
 {
+    double limit = limit_of(l);
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        if (is_usable(m, l->items[i].value))
+        if (is_usable(m, l->items[i].value) && fabs(l->items[i].value) <= limit)
             l->items[n++] = l->items[i];
     l->n = n;
 }
@@ -64,8 +78,8 @@ static enum err_code add_beside(struct store *s, const struct metric *m, struct 
 
     if (store_points_beside(s, from->series, side, at, LOOKED_AT, &more, e))
         return e->code;
-    drop_unusable(m, &more);
     join(&from->points, &more, side);
+    drop_unusable(m, &from->points);
     return ERR_OK;
 }
 
@@ -125,7 +139,7 @@ static void add_sample(const struct request *r, const struct source *from,
     };
 }
 
-/* Pre: at least one point is in the range. */
+/* Pre: there is a point. */
 static void choose(const struct request *r, const struct range *range,
                    const struct range_index *known, const struct source *from, uint32_t most,
                    struct sample_list *out)

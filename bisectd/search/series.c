@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "search/change_points.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -190,6 +191,26 @@ static void keep_within(struct choice_of_points *c)
         left -= keep_around(c, within, n_within, &c->changes[i], half / n_near);
     keep_evenly(c, within, 0, n_within, left);
     mem_free(within);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double series_limit(const double *values, size_t n)
+{
+    double *sizes = mem_array(n + 1, sizeof(*sizes));
+
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = fabs(values[i]);
+    if (n > 0)
+        qsort(sizes, n, sizeof(*sizes), by_size);
+    double median = n > 0 ? sizes[(n - 1) / 2] : 0;
+    mem_free(sizes);
+    return median > 0 ? SERIES_SPAN * median : INFINITY;
 }
 
 void series_choose(const struct series *s, uint32_t *as)

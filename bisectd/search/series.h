@@ -20,7 +20,8 @@
 enum {
     SERIES_COMMITS = 48, /* that a bisection is given at most, over all series */
     SERIES_RUNS = 8,     /* of one commit */
-    SERIES_BESIDE = 24   /* points before good, and after bad */
+    SERIES_BESIDE = 24,  /* points before good, and after bad */
+    SERIES_SPAN = 1000
 };
 
 struct series_point {
@@ -34,6 +35,10 @@ struct series {
     uint32_t good, bad;                /* indices in the range */
     uint32_t most;                     /* commits to keep; at least 4 */
 };
+
+/** The largest magnitude that is no slip of whoever wrote the series: SERIES_SPAN times the median
+ *  magnitude, so at least half of the values are within. INFINITY if that is 0. */
+double series_limit(const double *values, size_t n);
 
 /** as[i] becomes the commit that point i counts for, or SERIES_OUTSIDE where it is left out. */
 void series_choose(const struct series *s, uint32_t *as);

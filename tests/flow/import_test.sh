@@ -190,3 +190,14 @@ says "bisectctl run --project $work/line.yml --metric startup .* --store $work/s
 run 0 bisectctl run --project "$work/line.yml" --metric startup --good good --bad bad --store "$work/store" --no-explain --json
 is_culprit "$answer"
 json '.cost.runs_reused >= ($paid | tonumber) + 20' --arg paid "$paid"
+
+claim "a slip among stored points, a million times what the others are, is not used"
+slip=$(commit_at "$line" 31)
+{ head -n 61 "$work/plain.csv"; echo "$slip,2026-10-01T00:00:00Z,1e30"; } >"$work/slip.csv"
+run 0 bisectctl import "$work/slip.csv" --project "$work/line.yml" --metric startup --store "$work/slips" --json
+json '.added == 61'
+run 0 bisectctl run --project "$work/line.yml" --metric startup --good good --bad bad --store "$work/slips" --no-explain --json
+is_culprit "$answer"
+json '.cost.runs_reused >= 20'
+run 0 bisectctl history --store "$work/slips" --revision "$slip" --json
+json '[.items[] | select(.value == 1e30)] | length == 1'

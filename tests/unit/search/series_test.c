@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "search/dice.h"
 #include "unit/run.h"
+#include <math.h>
 #include <string.h>
 
 enum { N = 2000, FIRST = 100, LAST = N - 101, COMMITS = LAST - FIRST + 1 };
@@ -127,6 +128,29 @@ START_TEST(leaves_out_what_lies_beside_an_end_it_does_not_have)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+    const char *name;
+    size_t n;
+    double values[5], limit;
+} limits[] = {
+    {"nothing",                    0, {0}, INFINITY},
+    {"one value",                  1, {-2}, 2000},
+    {"a slip among others",        5, {1e30, 100, 101, 99, 100}, 100000},
+    {"a slip below zero",          4, {100, -1e30, 101, 99}, 100000},
+    {"half of them",               4, {3, 9e9, 1, 8e8}, 3000},
+    {"zeros say nothing of sizes", 3, {0, 0, 7}, INFINITY},
+};
+/* clang-format on */
+
+START_TEST(knows_a_slip_by_its_size)
+{
+    double limit = series_limit(limits[_i].values, limits[_i].n);
+
+    ck_assert_msg(limit == limits[_i].limit, "%s: %g", limits[_i].name, limit);
+}
+END_TEST
+
 int main(void)
 {
     const struct unit_test tests[] = {
@@ -134,6 +158,7 @@ int main(void)
         {keeps_a_short_series_whole, 1},
         {takes_few_values_of_one_commit, 1},
         {leaves_out_what_lies_beside_an_end_it_does_not_have, 1},
+        {knows_a_slip_by_its_size, LEN(limits)},
     };
 
     return unit_run("series", tests, LEN(tests));
