@@ -96,6 +96,7 @@ static void add_explanation(struct client *c, const struct verdict *v, const str
         client_explanation(c, v->id, &document, &e) || explanation_from_json(document, &x, &e))
         return;
     buf_addc(out, '\n');
+    explanation_write_which(x, v->n_culprits, s, out);
     explanation_write(x, EXPLANATION_SHORT, s, out);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/change.h"
 #include "formats/trace_split.h"
+#include "formats/trace_table.h"
+#include "report/call_times.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +67,10 @@ struct couples couples_of(const struct inspection *seen, enum inspected_how how)
 
 /* ---- moments ---- */
 
-struct moments {
-    double mean, error; /* standard error, as wide as few values make it; infinite of one */
-};
-
 /* Where Student's distribution of 1, 2, ... degrees of freedom has what the normal one has at 1. */
 static const double student[] = {1.84, 1.32, 1.20, 1.14, 1.11, 1.09, 1.08, 1.07, 1.06};
 
-static struct moments moments_of(const double *x, uint32_t n)
+struct moments moments_of(const double *x, uint32_t n)
 {
     double sum = 0, squares = 0;
 
@@ -87,9 +85,14 @@ static struct moments moments_of(const double *x, uint32_t n)
 
 /* ---- ways of knowing ---- */
 
+enum { PLAIN, BOOKED, TRACED, STATED, WAYS };
+
 /* What tracing adds to elapsed time is known but for so many times what it adds to a call: a
  * sleeper who wakes into a tracer meets cold caches, and its log is written to the same disk. */
 static const double costs_unknown = 2;
+/* The kernel's books leave out what others on the machine hold a run up by, outside of calls: such
+ * a part of its user time, and what they do not know of at all: such a part of everything. */
+static const double user_delayed = .3, unbooked = .05;
 /* Other minutes and other CPUs make the verdict's change another one, by such a part of it. */
 static const double stated_elsewhere = .1;
 /* Nothing is known better than to such a part of it. */
@@ -97,42 +100,73 @@ static const double error_least = 1e-3;
 /* So many standard errors are a contradiction. */
 static const double contradiction = 3;
 
-/** Of the timed runs: the calls that work, and all calls. */
+/** Calls of the timed runs: both sides of all, by call and path. Caller frees. */
+static struct trace_table *calls_of(const struct couples *p)
+{
+    struct trace_table *sum = trace_table_new();
+
+    for (uint32_t k = 0; k < p->n; k++)
+        for (int side = 0; side < SIDES; side++) {
+            const struct inspected_run *r = p->runs[k][side];
+            for (size_t i = 0; i < r->n_calls; i++)
+                trace_table_add(sum, &(struct trace_row){
+                                         .call = r->calls[i].call,
+                                         .path = r->calls[i].path,
+                                         .count = r->calls[i].n,
+                                         .n_timed = r->calls[i].n,
+                                         .total_ns = (int64_t)(r->calls[i].seconds * 1e9),
+                                     });
+        }
+    return sum;
+}
+
+/** Of the timed runs: the calls that work and whose time tracing tells; those and all others that
+ *  do not wait for a part of the program itself; the number of all. */
 struct work {
-    double seconds;
+    double seconds, in_calls;
     uint64_t n;
 };
 
-static struct work work_of(const struct inspected_run *r)
+static struct work work_of(const struct inspection *seen, const struct trace_table *all,
+                           const struct inspected_run *r)
 {
     struct work w = {0};
 
     for (size_t i = 0; i < r->n_calls; i++) {
-        w.n += r->calls[i].n;
-        if (trace_rank_of(r->calls[i].call, r->calls[i].path) == TRACE_WORKS)
-            w.seconds += r->calls[i].seconds;
+        const struct inspected_call *c = &r->calls[i];
+        const struct trace_row *sum = trace_table_find(all, c->call, c->path);
+        const enum trace_rank rank = trace_rank_of(c->call, c->path);
+        w.n += c->n;
+        if (rank != TRACE_ATTENDS)
+            w.in_calls += c->seconds;
+        if (rank == TRACE_WORKS &&
+            !(sum && call_times_are_cheap(seen, (double)sum->total_ns / 1e9, (double)sum->count)))
+            w.seconds += c->seconds;
     }
     return w;
 }
 
 struct timed {
     struct moments calls, elapsed;
-    struct moments rest;    /* calls less what their part of the elapsed time makes of them */
-    struct moments outside; /* elapsed less calls */
-    double n_calls;         /* more, of the culprit */
+    struct moments rest;      /* calls less what their part of the elapsed time makes of them */
+    struct moments outside;   /* elapsed less calls */
+    double in_calls, n_calls; /* more, of the culprit */
 };
 
-static struct timed timed_of(const struct couples *p)
+static struct timed timed_of(const struct inspection *seen, const struct couples *p)
 {
+    AUTO(trace_table_free) struct trace_table *all = calls_of(p);
     double calls[INSPECTION_RUNS], elapsed[INSPECTION_RUNS];
     double rest[INSPECTION_RUNS], outside[INSPECTION_RUNS];
     struct timed t = {.n_calls = 0};
 
     for (uint32_t k = 0; k < p->n; k++) {
-        const struct work before = work_of(p->runs[k][BEFORE]), after = work_of(p->runs[k][AFTER]);
+        const struct work before = work_of(seen, all, p->runs[k][BEFORE]);
+        const struct work after = work_of(seen, all, p->runs[k][AFTER]);
         calls[k] = after.seconds - before.seconds;
         elapsed[k] = elapsed_gain(p, k);
         outside[k] = elapsed[k] - calls[k];
+        t.in_calls += (after.in_calls - before.in_calls) / p->n;
         t.n_calls += ((double)after.n - (double)before.n) / p->n;
     }
     t.calls = moments_of(calls, p->n);
@@ -146,19 +180,48 @@ static struct timed timed_of(const struct couples *p)
 
 static struct moments plain_change(const struct couples *p)
 {
-    double elapsed[INSPECTION_RUNS];
+    double elapsed[INSPECTION_RUNS] = {0};
 
     for (uint32_t k = 0; k < p->n; k++)
         elapsed[k] = elapsed_gain(p, k);
     return moments_of(elapsed, p->n);
 }
 
+/** What goes by in calls, and in user mode: on one CPU, nothing else takes time. */
+static struct moments booked_change(const struct inspection *seen, const struct couples *plain,
+                                    const struct timed *t)
+{
+    double user[INSPECTION_RUNS] = {0}, faults = 0;
+
+    if (plain->n == 0 || !plain->runs[0][BEFORE]->has_usage || !seen->is_pinned)
+        return (struct moments){NAN, INFINITY};
+    for (uint32_t k = 0; k < plain->n; k++) {
+        const struct usage *before = &plain->runs[k][BEFORE]->usage;
+        const struct usage *after = &plain->runs[k][AFTER]->usage;
+        user[k] = after->user_s - before->user_s;
+        faults += (double)(after->minor_faults - before->minor_faults) / plain->n;
+    }
+    const struct moments m = moments_of(user, plain->n);
+    const double sum = t->in_calls + m.mean;
+    const double wrong[] = {m.error, user_delayed * m.mean, unbooked * sum, FAULT_S * faults,
+                            seen->cost_us * 1e-6 * t->n_calls};
+    double error = 0;
+
+    for (size_t i = 0; i < LEN(wrong); i++)
+        error = hypot(error, wrong[i]);
+    return (struct moments){sum, error};
+}
+
+static bool contradicts(struct moments m, struct moments other)
+{
+    return isfinite(m.error) &&
+           fabs(m.mean - other.mean) > contradiction * hypot(m.error, other.error);
+}
+
 /** `m` with another way of knowing it, by inverse squares of errors. */
 static struct moments joined(struct moments m, struct moments other)
 {
-    const double tolerated = contradiction * hypot(m.error, other.error);
-
-    if (!isfinite(other.error) || (isfinite(m.error) && fabs(m.mean - other.mean) > tolerated))
+    if (!isfinite(other.error))
         return m;
     other.error = fmax(other.error, error_least * fabs(other.mean));
     if (!isfinite(m.error))
@@ -175,29 +238,32 @@ struct change change_of(const struct inspection *seen, struct stated verdict)
 
     if (timed.n == 0)
         return (struct change){.seconds = NAN, .explained = NAN, .error = NAN};
-    const struct timed t = timed_of(&timed);
+    const struct timed t = timed_of(seen, &timed);
     const double tracing = costs_unknown * seen->cost_us * 1e-6 * fabs(t.n_calls);
-    struct moments ways[] = {
-        {t.elapsed.mean, hypot(t.outside.error, tracing)},
-        plain_change(&plain),
-        {verdict.seconds, hypot(verdict.error, stated_elsewhere * verdict.seconds)},
+    struct moments ways[WAYS] = {
+        [PLAIN] = plain_change(&plain),
+        [BOOKED] = booked_change(seen, &plain, &t),
+        [TRACED] = {t.elapsed.mean, hypot(t.outside.error, tracing)},
+        [STATED] = {verdict.seconds, hypot(verdict.error, stated_elsewhere * verdict.seconds)},
     };
     struct moments m = {NAN, INFINITY};
 
-    for (size_t i = 0; i < LEN(ways); i++) {
-        if (i > 0)
+    for (int i = 0; i < WAYS; i++) {
+        if (i == PLAIN || i == STATED)
             ways[i].error = hypot(ways[i].error, t.calls.error);
-        if (isfinite(verdict.error) && ways[i].mean * verdict.seconds <= 0)
-            ways[i].error = INFINITY; /* not what the verdict is about */
+        if ((isfinite(verdict.error) && ways[i].mean * verdict.seconds <= 0) ||
+            contradicts(m, ways[i]))
+            ways[i].error = INFINITY; /* not what the verdict, or those before, are about */
         m = joined(m, ways[i]);
     }
     if (!isfinite(m.error)) /* a single pair has no errors to compare */
         m.mean = isfinite(verdict.error) ? verdict.seconds : t.elapsed.mean;
     const double ratio = t.calls.mean / m.mean;
-    const double error = hypot(fmin(t.rest.error, t.calls.error), ratio * m.error) / fabs(m.mean);
+    const double of_change = fmin(fabs(ratio), 1) * m.error; /* no share passes 1 */
+    const double error = hypot(fmin(t.rest.error, t.calls.error), of_change) / fabs(m.mean);
     return (struct change){
         .seconds = m.mean,
-        .is_traced = ways[0].error < m.error * M_SQRT2,
+        .is_traced = ways[TRACED].error < m.error * M_SQRT2,
         .explained = ratio,
         .error = isfinite(error) ? error : NAN,
     };

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "formats/trace_diff.h"
 #include "formats/trace_split.h"
+#include "report/call_times.h"
 #include "report/change.h"
 #include "report/figure.h"
 #include <math.h>
@@ -222,6 +223,17 @@ static void share_time(struct explanation *v, double elsewhere)
     if (waits > left)
         scale_shares(v, true, left / waits);
     v->explained = fmin(fmax(work + fmin(waits, left), 0), 1);
+}
+
+/** Adds an error in seconds to that of the explained share, which cannot be wrong by more than all
+ *  of it. */
+static void doubt(struct explanation *v, double error_s)
+{
+    const double error = hypot(v->explained_error, error_s / v->change_s);
+
+    v->explained_error = fmin(error, 1 / normal_95);
+    if (isnan(error))
+        v->explained_error = NAN;
 }
 
 static int by_share(const void *a, const void *b)
@@ -492,13 +504,15 @@ struct explanation *explain(const struct explain_terms *t, const struct inspecti
     share_resources(v, whole_of(t, v));
     add_symbols(v, &sampled, whole_of(t, v));
     add_timed(v, &timed);
-    if (v->basis == SHARE_OF_TIME)
-        share_time(v, user_share(v));
     if (is_of_calls(t->metric)) {
         v->basis = t->metric->of == OF_TIME ? SHARE_OF_TIME : SHARE_OF_COUNT;
         share_calls(v, t);
     }
     add_counted(v, &counted);
+    if (isfinite(v->change_s)) {
+        doubt(v, call_times_settle(v, seen));
+        share_time(v, user_share(v));
+    }
     rank(v);
     v->message = say(v);
     return v;

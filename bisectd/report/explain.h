@@ -6,9 +6,11 @@
  * of chosen calls, the difference of these, in number or in time, over the metric's. How it stays
  * honest:
  *
- *  - The change is what the traced runs, untraced ones between them and the verdict say together
- *    (report/change.h); where a disk is slower now than when the verdict was measured, that one does
- *    not count.
+ *  - The change is what untraced runs, the kernel's books, the traced runs in between and the
+ *    verdict say together (report/change.h); where a disk is slower now than when the verdict was
+ *    measured, that one does not count.
+ *  - Times are known no better than what tracing adds to a call, and bounded by what untraced runs
+ *    have for them (report/call_times.h).
  *  - Calls that overlap in several threads or processes share the time in which they do
  *    (model/inspection.h), so that they cannot sum up to more than the run took; should they, by
  *    noise, all shares are scaled down to 1.

@@ -58,6 +58,22 @@ static void write_head(const struct explanation *v, const struct style *s, struc
                                    : "no system call differs from the parent\n");
 }
 
+void explanation_write_which(const struct explanation *v, size_t n_culprits, const struct style *s,
+                             struct buf *out)
+{
+    if (n_culprits < 2)
+        return;
+    buf_adds(out, "explained is ");
+    style_ink(out, s, INK_STRONG);
+    buf_printf(out, "%.*s", SHORT_HASH, v->culprit.hex);
+    style_plain(out, s);
+    buf_adds(out, ", which changed most; ");
+    if (n_culprits == 2)
+        buf_adds(out, "the other culprit is not explained\n");
+    else
+        buf_printf(out, "the other %zu culprits are not explained\n", n_culprits - 1);
+}
+
 /* -- the table -- */
 
 static void cell_of_pair(struct table *t, const double pair[SIDES], struct figure_scale scale,
@@ -227,8 +243,9 @@ static void write_method(const struct explanation *v, const struct style *s, str
         return;
     style_label(out, s, "shares of");
     figure_change(out, v->change_s, scale);
-    buf_adds(out, v->is_change_traced ? ", the change of the traced runs less what tracing adds\n"
-                                      : ", the change of untraced runs, now and for the verdict\n");
+    buf_adds(out, v->is_change_traced
+                      ? ", the change of the traced runs less what tracing adds\n"
+                      : ", as untraced runs, the books of the kernel and the verdict have it\n");
 }
 
 void explanation_write(const struct explanation *v, enum explanation_length length,

@@ -15,4 +15,8 @@ enum explanation_length {
 void explanation_write(const struct explanation *v, enum explanation_length length,
                        const struct style *s, struct buf *out);
 
+/** Of several culprits: which one is explained, and that the others are not. Nothing for one. */
+void explanation_write_which(const struct explanation *v, size_t n_culprits, const struct style *s,
+                             struct buf *out);
+
 #endif

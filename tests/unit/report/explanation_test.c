@@ -73,6 +73,26 @@ START_TEST(a_short_one_says_how_much_and_what)
 }
 END_TEST
 
+/* Of so many culprits, in these words. */
+static const struct {
+    size_t n_culprits;
+    const char *want;
+} culprits[] = {
+    {1, ""},
+    {2, "explained is aaaaaaaaaa, which changed most; the other culprit is not explained\n"},
+    {3, "explained is aaaaaaaaaa, which changed most; the other 2 culprits are not explained\n"},
+};
+
+START_TEST(of_several_culprits_one_is_explained)
+{
+    AUTO(explanation_free) struct explanation *v = explanation_of_story();
+    AUTO(buf_fini) struct buf out = {0};
+
+    explanation_write_which(v, culprits[_i].n_culprits, &plain, &out);
+    ck_assert_str_eq(buf_str(&out), culprits[_i].want);
+}
+END_TEST
+
 START_TEST(a_long_one_says_how_it_came_about)
 {
     AUTO(explanation_free) struct explanation *v = explanation_of_story();
@@ -85,7 +105,7 @@ START_TEST(a_long_one_says_how_it_came_about)
     has(&out, "+117 ms, the change of the traced runs less what tracing adds");
     v->is_change_traced = false;
     written(v, EXPLANATION_LONG, &out);
-    has(&out, "+117 ms, the change of untraced runs, now and for the verdict");
+    has(&out, "+117 ms, as untraced runs, the books of the kernel and the verdict have it");
 }
 END_TEST
 
@@ -168,6 +188,7 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {a_short_one_says_how_much_and_what, 1},
+        {of_several_culprits_one_is_explained, LEN(culprits)},
         {a_long_one_says_how_it_came_about, 1},
         {functions_are_named, 1},
         {what_is_left_out_is_counted, 1},
