@@ -67,11 +67,15 @@ static struct budget budget_of(const struct explanation *v, const struct inspect
     return b;
 }
 
-/** No call takes longer than the untraced run. */
-static void bound_dear(struct explanation *v, const struct inspection *seen, struct budget *b,
-                       int side)
+/** No call takes longer than the untraced run, or than the change makes it: on an uneven disk that
+ *  may be of slower runs. */
+static void bound_dear(struct explanation *v, const struct inspection *seen,
+                       struct budget budgets[SIDES], int side)
 {
-    const double most = b->elapsed.mean + contradiction * b->elapsed.error;
+    struct budget *b = &budgets[side];
+    const double change = side == AFTER ? v->change_s : -v->change_s;
+    const double most = fmax(b->elapsed.mean + contradiction * b->elapsed.error,
+                             budgets[side == AFTER ? BEFORE : AFTER].elapsed.mean + change);
 
     if (!isfinite(most) || b->dear_s <= most)
         return;
@@ -124,10 +128,10 @@ double call_times_settle(struct explanation *v, const struct inspection *seen)
     const double error_s = cost_unknown * seen->cost_us * 1e-6;
     struct budget b[SIDES];
 
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDES; side++)
         b[side] = budget_of(v, seen, &plain, side);
-        bound_dear(v, seen, &b[side], side);
-    }
+    for (int side = 0; side < SIDES; side++)
+        bound_dear(v, seen, b, side);
     const double n_dear = b[AFTER].n_dear - b[BEFORE].n_dear;
     const double n_cheap = b[AFTER].n_cheap - b[BEFORE].n_cheap;
     if (plain.n == 0 || !(is_lost(&b[BEFORE], error_s) || is_lost(&b[AFTER], error_s)))

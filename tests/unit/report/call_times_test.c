@@ -137,6 +137,19 @@ START_TEST(times_are_as_by_hand)
 }
 END_TEST
 
+START_TEST(slower_runs_that_the_change_is_of_are_no_contradiction)
+{
+    AUTO(inspection_free) struct inspection *seen = seen_of(5);
+    AUTO(explanation_free) struct explanation *v = mem_alloc(sizeof(*v));
+
+    add_rows(v, 5);
+    v->change_s = -.012; /* the parent's 20 ms are within 10 + 12 */
+    (void)call_times_settle(v, seen);
+    ck_assert_double_eq_tol(v->differences[0].seconds[BEFORE], .015, 1e-9);
+    ck_assert_double_eq_tol(v->differences[1].seconds[BEFORE], .005, 1e-9);
+}
+END_TEST
+
 START_TEST(without_untraced_runs_times_are_as_stated)
 {
     AUTO(inspection_free) struct inspection *seen = mem_alloc(sizeof(*seen));
@@ -154,6 +167,7 @@ int main(void)
 {
     const struct unit_test tests[] = {
         {times_are_as_by_hand, LEN(rows)},
+        {slower_runs_that_the_change_is_of_are_no_contradiction, 1},
         {without_untraced_runs_times_are_as_stated, 1},
     };
 
