@@ -20,8 +20,6 @@ static const struct {
 /* A faint one takes many runs to find or to exclude: where it is there rather than not. */
 static const struct plain faint = {0};
 static const double faint_most = .5;
-static const double least_support =
-    3; /* log odds from the runs of a culprit and its parent alone */
 
 static uint32_t runs_of(const struct bisection *b, uint32_t v)
 {
@@ -159,10 +157,11 @@ static bool find_beside(const struct bisection *b, const struct answer *a, uint3
            !b->standing[*at].is_exhausted;
 }
 
-/** A culprit beside others whose own runs and its parent's do not speak for it: levels that wander
- *  may have made it. */
+/** A culprit beside others for which its own runs and its parent's alone do not speak as surely as
+ *  is asked for: levels that wander, or scatter more where they are worse, may have made it. */
 static bool is_unsupported(const struct bisection *b, uint32_t suspect)
 {
+    const double least_support = log(b->believed / (1 - b->believed));
     uint32_t partners[MAX_PARTNERS];
     uint32_t own = evidence_find(b->evidence, suspect);
     uint32_t n = verification_partners(b, suspect, partners, LEN(partners));
