@@ -30,7 +30,7 @@ static const struct {
 static const char *const none[] = {"", "nothing here", "174,993 x 143 ms", "10 x 5 = 50", "10 20 x 5 ms = 3 s",
                                    "143 ms, 417 s, 3 h, 12 times", "9999999999999999999 x 1 ms = 1 s",
                                    "99999999999999999 x 99999999999999 ms = 417 s", "9007199254740994 x 1 ms = 1 s", "5 x 3 ms = 99999999999 d",
-                                   "-5 x 3 ms = -15 s", "5 x 3 ms = -15 ms", "5 x (-3) ms = 15 ms", "5 x \xE2\x88\x92" "3 ms = 15 ms"};
+                                   "-5 x 3 ms = -15 s", "5 x 3 ms = -15 ms", "5 x (-3) ms = 15 ms", "5 x −3 ms = 15 ms"};
 /* clang-format on */
 
 START_TEST(judges)
