@@ -118,13 +118,43 @@ static void relay_drain(struct relay *l, struct readiness *r)
 
 /* ---- port, http: asking ---- */
 
+/** An address of this machine. */
+union loopback {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static socklen_t loopback_at(uint16_t port, int family, union loopback *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (family == AF_INET) {
+        out->v4 = (struct sockaddr_in){.sin_family = AF_INET,
+                                       .sin_port = htons(port),
+                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        return sizeof(out->v4);
+    }
+    out->v6 = (struct sockaddr_in6){
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    return sizeof(out->v6);
+}
+
+/** Gives fd a port of its own that is not `port`: a connection from a port to itself succeeds where
+ *  nobody listens, and of thousands of looks at one that the system hands out, too, some would be.
+ */
+static bool leave(int fd, uint16_t port, int family)
+{
+    union loopback own;
+    socklen_t n = loopback_at(0, family, &own);
+
+    return bind(fd, &own.any, n) == 0 && getsockname(fd, &own.any, &n) == 0 &&
+           ntohs(family == AF_INET ? own.v4.sin_port : own.v6.sin6_port) != port;
+}
+
 static int connect_to(uint16_t port, int family)
 {
-    struct sockaddr_in v4 = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_in6 v6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    bool is_v4 = family == AF_INET;
+    union loopback to;
+    const socklen_t n = loopback_at(port, family, &to);
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* Not in the way of a job that has not yet opened it: a closed port refuses at once, and a full
      * queue of connections is as open as it gets, hence a limit. */
@@ -133,9 +163,7 @@ static int connect_to(uint16_t port, int family)
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    int rc = is_v4 ? connect(fd, (const struct sockaddr *)&v4, sizeof(v4))
-                   : connect(fd, (const struct sockaddr *)&v6, sizeof(v6));
-    if (rc == 0)
+    if (leave(fd, port, family) && connect(fd, &to.any, n) == 0)
         return fd;
     fd_close(fd);
     return -1;

@@ -5,9 +5,15 @@
 #include "base/mem.h"
 #include "workers/sandbox/sandbox.h"
 #include <check.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define SECOND NS_PER_S
 
@@ -51,6 +57,7 @@ static const struct {
      JOB_WAS_READY, "", "old is there before the command was started"},
     {"no file is a time-out", "file:up", "sleep 50", SECOND / 5, 5 * SECOND, JOB_TIMED_OUT, "", "not ready (up is there)"},
     {"exit is as ever", "exit", "echo done", 20 * SECOND, 5 * SECOND, JOB_EXITED, "done\n", ""},
+    {"a port that nobody opens", "port:40000", "exec sleep 50", SECOND / 2, 5 * SECOND, JOB_TIMED_OUT, "", "not ready"},
 };
 /* clang-format on */
 
@@ -76,6 +83,30 @@ static void setup_plain(void)
 static void setup_walls(void)
 {
     setup(SANDBOX_BUBBLEWRAP);
+}
+
+/** A network of its own that hands out one port: a connection from that to itself succeeds where
+ *  nobody listens. False where no such network is to be had. */
+static bool enter_small_network(void)
+{
+    static const char range[] = "40000 40000";
+    struct ifreq lo = {.ifr_name = "lo"};
+
+    if (unshare(CLONE_NEWNET) != 0)
+        return false;
+    AUTO(fd_close) int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    AUTO(fd_close)
+    int ports = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
+    lo.ifr_flags = IFF_UP;
+    return ioctl(any, SIOCSIFFLAGS, &lo) == 0 &&
+           write(ports, range, strlen(range)) == (ssize_t)strlen(range);
+}
+
+static void setup_small_network(void)
+{
+    if (!enter_small_network())
+        puts("no network of its own: a port that the system hands out is not tested");
+    setup_plain();
 }
 
 static void teardown(void)
@@ -143,6 +174,7 @@ int main(void)
 {
     Suite *s = suite_create("readiness");
     TCase *plain = tcase_create("plain");
+    TCase *small = tcase_create("small network");
     TCase *walls = tcase_create("walls");
 
     tcase_set_timeout(plain, 60);
@@ -151,6 +183,9 @@ int main(void)
     tcase_add_checked_fixture(walls, setup_walls, teardown);
     tcase_add_loop_test(plain, jobs_end_once_ready, 0, LEN(rows));
     tcase_add_loop_test(walls, jobs_end_once_ready, 0, LEN(rows));
+    tcase_add_checked_fixture(small, setup_small_network, teardown);
+    tcase_add_loop_test(small, jobs_end_once_ready, LEN(rows) - 1, LEN(rows));
+    suite_add_tcase(s, small);
     suite_add_tcase(s, plain);
     if (system("bwrap --unshare-user --unshare-all --ro-bind / / --proc /proc --dev /dev true "
                ">/dev/null 2>&1") == 0)
