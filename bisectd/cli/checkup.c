@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/machine.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <errno.h>
@@ -23,18 +24,11 @@ enum { LOOPS = 40, SYNCS = 60, BLOCK_BYTES = 4 * KIB, WORDS_BYTES = 110, SAID_BY
 
 /* ---- spread ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct spread spread_of(double *v, size_t n)
 {
     double sum = 0, squares = 0;
 
-    qsort(v, n, sizeof(*v), by_value);
+    numbers_sort(v, n);
     for (size_t i = 0; i < n; i++)
         sum += v[i];
     const double mean = sum / (double)n;
@@ -42,7 +36,7 @@ struct spread spread_of(double *v, size_t n)
         squares += (v[i] - mean) * (v[i] - mean);
     return (struct spread){
         .n = n,
-        .median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2,
+        .median = numbers_median(v, n),
         .low = v[0],
         .high = v[n - 1],
         .p95 = v[(size_t)ceil(.95 * (double)n) - 1],

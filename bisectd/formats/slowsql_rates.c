@@ -2,6 +2,7 @@
 #include "formats/slowsql_rates.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,13 +142,6 @@ static double ratio_of(double before, double after, size_t r)
     return before <= 0 ? INFINITY : after / before;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static enum rate_verdict judge(const struct rate *r, double margin)
 {
     if (isnan(r->ratio))
@@ -175,7 +169,7 @@ static struct rate rate_of(const struct rate_data *d, const struct samples sizes
                 rates[g] = slow->ms[g].of[1 + r] / sizes[g].of[1 + r];
         ratios[r] = ratio_of(rates[0], rates[1], r);
     }
-    qsort(ratios, RATE_REPLICATES, sizeof(ratios[0]), by_value);
+    numbers_sort(ratios, RATE_REPLICATES);
     rate.low = slow->n_clients[1] ? ratios[INDEX_LOW] : 0;
     rate.high = slow->n_clients[0] ? ratios[INDEX_HIGH] : INFINITY;
     rate.verdict = judge(&rate, d->margin);

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "model/fields.h"
 #include "model/ready.h"
@@ -487,20 +488,13 @@ const char *isolation_name(enum isolation i)
     return choice_name(isolation_choices, i);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median(const double *values, size_t n)
 {
     double *sorted = mem_array(n, sizeof(*sorted));
 
     memcpy(sorted, values, n * sizeof(*sorted));
-    qsort(sorted, n, sizeof(*sorted), by_value);
-    const double middle = n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
+    numbers_sort(sorted, n);
+    const double middle = numbers_median(sorted, n);
     mem_free(sorted);
     return middle;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/change.h"
+#include "base/numbers.h"
 #include "formats/trace_split.h"
 #include "formats/trace_table.h"
 #include "report/call_times.h"
@@ -18,17 +19,11 @@ static double elapsed_gain(const struct couples *p, uint32_t k)
     return p->runs[k][AFTER]->seconds - p->runs[k][BEFORE]->seconds;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
+/** Sorts x. */
 static double median(double *x, uint32_t n)
 {
-    qsort(x, n, sizeof(*x), by_value);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+    numbers_sort(x, n);
+    return numbers_median(x, n);
 }
 
 static void drop_stalls(struct couples *p)

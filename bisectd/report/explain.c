@@ -231,9 +231,7 @@ static void doubt(struct explanation *v, double error_s)
 {
     const double error = hypot(v->explained_error, error_s / v->change_s);
 
-    v->explained_error = fmin(error, 1 / normal_95);
-    if (isnan(error))
-        v->explained_error = NAN;
+    v->explained_error = isnan(error) ? NAN : fmin(error, 1 / normal_95);
 }
 
 static int by_share(const void *a, const void *b)
@@ -330,8 +328,8 @@ static void add_instructions(struct explanation *v, const struct couples *counte
     if (counted->n == 0)
         return;
     struct resource *r = explanation_add_resource(v);
-    const char *by = counted->runs[0][BEFORE]->by;
-    r->name = mem_printf("instructions (%.*s)", (int)strcspn(by ? by : "", " "), by ? by : "");
+    const char *by = counted->runs[0][BEFORE]->by ? counted->runs[0][BEFORE]->by : "";
+    r->name = mem_printf("instructions (%.*s)", (int)strcspn(by, " "), by);
     r->unit = mem_dup("");
     for (int side = 0; side < SIDES; side++)
         r->amount[side] = counted->runs[0][side]->count;

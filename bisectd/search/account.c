@@ -248,6 +248,18 @@ static void say_hump(const struct bisection *b, struct buf *out)
              "; to name them, ask for the ranges from good and to bad of a revision in between");
 }
 
+void say_least(const struct bisection *b, struct buf *out)
+{
+    double m = bisection_min_effect(b);
+
+    if (bisection_wants_any_change(b))
+        buf_adds(out, "any size");
+    else if (is_rate(b))
+        buf_printf(out, "at least %.3g percentage points", 100 * m);
+    else
+        buf_printf(out, "at least %.4g%s%s", m, b->metric->unit[0] ? " " : "", b->metric->unit);
+}
+
 static void say_not_reproduced(const struct bisection *b, struct buf *out)
 {
     double good = mean_of_end(b, b->range->good), bad = mean_of_end(b, b->bad_end);
@@ -271,13 +283,7 @@ static void say_not_reproduced(const struct bisection *b, struct buf *out)
         return;
     }
     buf_adds(out, "no change of ");
-    if (bisection_wants_any_change(b))
-        buf_adds(out, "any size");
-    else if (is_rate(b))
-        buf_printf(out, "at least %.3g percentage points", 100 * bisection_min_effect(b));
-    else
-        buf_printf(out, "at least %.4g%s%s", bisection_min_effect(b), b->metric->unit[0] ? " " : "",
-                   b->metric->unit);
+    say_least(b, out);
     buf_adds(out, " between the ends: ");
     say_change(b, good, bad, out);
     if (alike_is_same(b->alike, b->range->good, b->range->bad))

@@ -227,18 +227,6 @@ static void say_levels(const struct bisection *b, const struct culprit *c, struc
     say_change(b, c->good.mean, c->bad.mean, out);
 }
 
-static void say_least(const struct bisection *b, struct buf *out)
-{
-    double m = bisection_min_effect(b);
-
-    if (bisection_wants_any_change(b))
-        buf_adds(out, "any size");
-    else if (is_rate(b))
-        buf_printf(out, "at least %.3g percentage points", 100 * m);
-    else
-        buf_printf(out, "at least %.4g%s%s", m, b->metric->unit[0] ? " " : "", b->metric->unit);
-}
-
 static char *say(const struct bisection *b, const struct culprit *c)
 {
     struct buf out = {0};

@@ -2,6 +2,7 @@
 #include "search/evidence.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,19 +150,6 @@ bool evidence_add(struct evidence *e, uint32_t revision, const char *host,
 
 /* Wild runs */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/** Of sorted values. */
-static double middle(const double *values, uint32_t n)
-{
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /** The runs of one revision on one host, sorted; returns how many. */
 static uint32_t values_of(const struct evidence *e, uint32_t slot, uint32_t host, double *room)
 {
@@ -172,7 +160,7 @@ static uint32_t values_of(const struct evidence *e, uint32_t slot, uint32_t host
     for (uint32_t i = 0; i < (uint32_t)e->n_runs; i++)
         if (e->runs[i].slot == slot && e->runs[i].host == host)
             room[n++] = e->runs[i].value;
-    qsort(room, n, sizeof(*room), by_size);
+    numbers_sort(room, n);
     return n;
 }
 
@@ -187,12 +175,13 @@ static double robust_sd(const struct evidence *e)
     for (uint32_t s = 0; s < e->n; s++)
         for (uint32_t h = 0; h < e->n_hosts; h++) {
             uint32_t n = values_of(e, s, h, room), skipped = n > 0 ? (n - 1) / 2 : 0;
-            double center = n > 0 ? middle(room, n) : 0, wider = n > 1 ? sqrt(n / (n - 1.)) : 0;
+            double center = n > 0 ? numbers_median(room, n) : 0,
+                   wider = n > 1 ? sqrt(n / (n - 1.)) : 0;
             for (uint32_t i = 0; i < n; i++) /* as many distances as degrees of freedom */
                 if (i != skipped)
                     off[n_off++] = wider * fabs(room[i] - center);
         }
-    qsort(off, n_off, sizeof(*off), by_size);
+    numbers_sort(off, n_off);
     double sd = n_off < 2 ? INFINITY : off[(4 * n_off - 1) / 5] / 1.28 * (1 + few_runs / n_off);
     mem_free(room);
     return sd;
@@ -223,7 +212,7 @@ static double *centers_of(const struct evidence *e, double sd)
         for (uint32_t h = 0; h < e->n_hosts; h++) {
             uint32_t n = values_of(e, s, h, room);
             bool is_one = n >= 3 || (n == 2 && room[1] - room[0] <= wide_sds * M_SQRT2 * sd);
-            medians[s * e->n_hosts + h] = n > 0 ? middle(room, n) : NAN;
+            medians[s * e->n_hosts + h] = n > 0 ? numbers_median(room, n) : NAN;
             centers[s * e->n_hosts + h] = is_one ? medians[s * e->n_hosts + h] : NAN;
         }
     for (uint32_t s = 0; s < e->n; s++)

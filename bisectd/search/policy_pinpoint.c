@@ -6,6 +6,7 @@
  * Source: pinpoint/go/workflows/internal/bisect.go and pinpoint/go/compare of skia-buildbot.
  */
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "search/pinpoint_bound.h"
 #include "search/policy.h"
 #include "search/ranks.h"
@@ -39,13 +40,6 @@ struct pinpoint {
     struct answer *answer;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double mean_of(const struct runs *r)
 {
     double sum = 0;
@@ -63,7 +57,7 @@ static double magnitude_in(const struct runs *a, const struct runs *b, double ta
 
     memcpy(all, a->values, a->n * sizeof(*all));
     memcpy(all + a->n, b->values, b->n * sizeof(*all));
-    qsort(all, n, sizeof(*all), by_value);
+    numbers_sort(all, n);
     double iqr = all[n * 3 / 4] - all[n / 4];
     double magnitude = target == 0 ? 1 : iqr > 0 ? target / iqr : most_magnitude;
     return fmin(fmax(magnitude, least_magnitude), most_magnitude);

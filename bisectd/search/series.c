@@ -2,6 +2,7 @@
 #include "search/series.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "search/change_points.h"
 #include <math.h>
 #include <stdbool.h>
@@ -193,21 +194,13 @@ static void keep_within(struct choice_of_points *c)
     mem_free(within);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 double series_limit(const double *values, size_t n)
 {
     double *sizes = mem_array(n + 1, sizeof(*sizes));
 
     for (size_t i = 0; i < n; i++)
         sizes[i] = fabs(values[i]);
-    if (n > 0)
-        qsort(sizes, n, sizeof(*sizes), by_size);
+    numbers_sort(sizes, n);
     double median = n > 0 ? sizes[(n - 1) / 2] : 0;
     mem_free(sizes);
     return median > 0 ? SERIES_SPAN * median : INFINITY;

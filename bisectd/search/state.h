@@ -184,6 +184,8 @@ const char *recall_source(const struct bisection *b);
 void fill_levels(const struct bisection *b, uint32_t c, struct culprit *out);
 /** "1550.2 ms to 2498 ms (+61.1 %)"; rates as percentages of failing runs. */
 void say_change(const struct bisection *b, double good, double bad, struct buf *out);
+/** "at least 2 ms", the minimum effect; "any size". */
+void say_least(const struct bisection *b, struct buf *out);
 
 /* same.c */
 /** The artifact of `v` became known. */
